@@ -1,0 +1,119 @@
+"""What a stage is: a pure function from the inputs of one shard to rows, with a name, a version and a typed configuration.
+
+Engines run stages over shards, the lake stores what they return; neither is known here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import pyarrow as pa
+
+from pipelines.errors import ItemError
+
+T = TypeVar("T")
+Row = dict[str, Any]
+"""One row of the stage's output table, by column name."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An item that could not be processed: a row of `_failures/<table>/<shard>.parquet`."""
+
+    item_id: str
+    kind: str
+    message: str
+
+    @classmethod
+    def of(cls, item_id: str, error: ItemError) -> Failure:
+        """The failure row of an item whose processing raised `error`."""
+        return cls(item_id, error.kind, str(error))
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """An item left out by a documented rule (no fault of the item): a row of `_dropped/<table>/<shard>.parquet`."""
+
+    item_id: str
+    reason: str
+
+
+class ShardInputs(Protocol):
+    """What a stage can read while it works on one shard."""
+
+    shard: str
+    """The shard's key: the book's id for comics."""
+    source: Any
+    """What the shard is computed from besides tables (a `BookSource`, annotation entries), or None."""
+
+    def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """The shard of an upstream table; an empty table when that shard does not exist."""
+        ...
+
+    def batches(self, name: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The same, a few rows at a time: for columns of picture bytes, so that memory stays flat."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stage(ABC):
+    """A stage. Subclasses are frozen dataclasses whose fields are the stage's configuration."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    """Raised whenever the same inputs would give other rows."""
+    table: ClassVar[str]
+    """The output table, a key of `pipelines.schemas.TABLES`."""
+    inputs: ClassVar[tuple[str, ...]] = ()
+    """Upstream tables; the content of their shards is part of the fingerprint."""
+
+    @abstractmethod
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        """Compute one shard. Rows come in their final order; an item that fails is yielded as a `Failure`.
+
+        An exception that leaves `run` fails the whole shard (never the table).
+        """
+        ...
+
+    def config(self) -> dict[str, Any]:
+        """The configuration as JSON values: part of the fingerprint."""
+        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+
+@dataclass(frozen=True)
+class Model(Generic[T]):
+    """A model that a stage uses, by role: described everywhere, loaded only where a shard is computed.
+
+    `source` names it in every row (`<adapter>/<model>@<version>`); `options` are the adapter's settings (JSON values);
+    `build` makes the adapter from them and must be importable by name in a worker process.
+    """
+
+    source: str
+    build: Callable[..., T]
+    options: tuple[tuple[str, Any], ...] = field(default=())
+
+    def load(self) -> T:
+        """The adapter, built once in each process."""
+        return _load(self)
+
+
+@lru_cache(maxsize=None)
+def _load(model: Model[T]) -> T:
+    return model.build(**dict(model.options))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Model):
+        return {"source": value.source, "options": {k: _plain(v) for k, v in value.options}}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value

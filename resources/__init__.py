@@ -1,0 +1,1 @@
+"""How to reach the world: the lake, the library, models and engines. Adapters, nothing else."""

@@ -1,0 +1,1 @@
+"""Engines run one stage over many shards: on this machine, or elsewhere."""
