@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import pyarrow as pa
 
 from pipelines.errors import ItemError
+from pipelines.schemas import TABLES
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -71,6 +72,23 @@ class Stage(ABC):
     """The output table, a key of `pipelines.schemas.TABLES`."""
     inputs: ClassVar[tuple[str, ...]] = ()
     """Upstream tables; the content of their shards is part of the fingerprint."""
+    partitions: ClassVar[tuple[str, tuple[str, ...]] | None] = None
+    """A column and its values: each shard is then one file for each value, and the column itself is not stored."""
+
+    @property
+    def output(self) -> str:
+        """Folder of the output below the lake; with partitions, `{}` in it stands for the value."""
+        return self.table
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Upstream tables of this instance: stages that exist once for each split override it."""
+        return self.inputs
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the stored rows."""
+        return TABLES[self.table]
 
     @abstractmethod
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:

@@ -33,7 +33,7 @@ def run_stage(stage: Stage, inputs: FakeInputs) -> tuple[list[Row], list[Failure
     """Run a stage over one shard; rows come back as the stored table would give them."""
     found = list(stage.run(inputs))
     rows = [item for item in found if isinstance(item, dict)]
-    schema = TABLES[stage.table]
+    schema = stage.schema
     for row in rows:
         assert set(row) == set(schema.names), set(row) ^ set(schema.names)
     table = pa.Table.from_pylist(rows, schema=schema)
