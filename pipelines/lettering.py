@@ -72,7 +72,7 @@ def fits(text: str, size: int, width: int, height: int) -> bool:
 
 
 def common_size(items: Sequence[tuple[str, tuple[int, int]]], *, largest: int, smallest: int) -> int | None:
-    """The largest size in pixels at which each text fits in its own (width, height); None if none down to `smallest`."""
+    """The largest size in pixels at which each text fits in its (width, height); None if none down to `smallest`."""
     for size in range(largest, smallest - 1, -1):
         if all(fits(text, size, width, height) for text, (width, height) in items):
             return size
