@@ -62,6 +62,12 @@ def wrap(text: str, size: int, width: int) -> list[str] | None:
     return [" ".join(line) for line in lines]
 
 
+def measure(lines: Sequence[str], size: int) -> tuple[int, int]:
+    """The width and height in pixels of the smallest box that holds these lines."""
+    top, bottom = _extent(lines, size)
+    return max((_line_width(line, size) for line in lines), default=0), bottom - top
+
+
 def fits(text: str, size: int, width: int, height: int) -> bool:
     """Whether every pixel of a text at that size lies inside a box of `width` x `height` pixels."""
     lines = wrap(text, size, width)
@@ -79,8 +85,16 @@ def common_size(items: Sequence[tuple[str, tuple[int, int]]], *, largest: int, s
     return None
 
 
-def letter(image: Image.Image, box: Box, text: str, size: int, colour: str | int | tuple[int, ...] = (0, 0, 0)) -> None:
-    """Draw a text in the middle of a box, line by line centred, every glyph wholly inside the box.
+def letter(
+    image: Image.Image,
+    box: Box,
+    text: str,
+    size: int,
+    colour: str | int | tuple[int, ...] = (0, 0, 0),
+    *,
+    centred: bool = True,
+) -> None:
+    """Draw a text into a box, every glyph wholly inside: in the middle, else from the top left corner on.
 
     Raises ValueError where the text does not fit at that size: ask `fits` or `common_size` first.
     """
@@ -89,9 +103,9 @@ def letter(image: Image.Image, box: Box, text: str, size: int, colour: str | int
     if lines is None or bottom - top > box.h:
         raise ValueError(f"{text!r} does not fit {box.w} x {box.h} pixels at size {size}")
     draw = ImageDraw.Draw(image)
-    baseline = box.y + (box.h - (bottom - top)) // 2 - top
+    baseline = box.y + ((box.h - (bottom - top)) // 2 if centred else 0) - top
     for number, line in enumerate(lines):
-        x = box.x + (box.w - _line_width(line, size)) // 2
+        x = box.x + ((box.w - _line_width(line, size)) // 2 if centred else 0)
         for word in line.split(" "):
             ink = _ink(word, size)
             # A word of its own at a whole pixel keeps inside the width that `wrap` counted, whatever the kerning.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops
 
 from pipelines.geometry import Box
-from pipelines.lettering import common_size, fits, font, letter, missing_glyphs, wrap
+from pipelines.lettering import common_size, fits, font, letter, measure, missing_glyphs, wrap
 
 TEXTS = st.text(st.sampled_from("aAbfgjyQÅÉŐẤçğłßжЩЫфΩλψ1234567890.,!?…—'\"«»-()[]/ \n"), max_size=120)
 SIZES = st.integers(6, 48)
@@ -19,8 +19,8 @@ def changed(image: Image.Image) -> tuple[int, int, int, int] | None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(TEXTS, SIZES, st.integers(20, 300), st.integers(8, 200))
-def test_every_glyph_lies_inside_its_box(text: str, size: int, width: int, height: int) -> None:
+@given(TEXTS, SIZES, st.integers(20, 300), st.integers(8, 200), st.booleans())
+def test_every_glyph_lies_inside_its_box(text: str, size: int, width: int, height: int, centred: bool) -> None:
     image = Image.new("RGB", (width + 120, height + 120), "white")
     box = Box(60, 60, width, height)
     if not fits(text, size, width, height):
@@ -28,7 +28,7 @@ def test_every_glyph_lies_inside_its_box(text: str, size: int, width: int, heigh
             letter(image, box, text, size)
         assert changed(image) is None
         return
-    letter(image, box, text, size)
+    letter(image, box, text, size, centred=centred)
     ink = changed(image)
     assert (ink is not None) == bool(text.split())
     if ink:
@@ -101,3 +101,11 @@ def test_characters_that_cannot_be_set(text: str, missing: set[str]) -> None:
 
 def test_decomposed_letters_are_set_as_composed_ones() -> None:
     assert wrap("Cafe\u0301", 20, 200) == ["Café"]
+
+
+def test_measured_lines_fit_exactly() -> None:
+    lines = wrap("The tide keeps its own diary", 22, 120)
+    assert lines is not None
+    width, height = measure(lines, 22)
+    assert fits(" ".join(lines), 22, width, height)
+    assert not fits(" ".join(lines), 22, width, height - 1)
