@@ -1,4 +1,4 @@
-"""What the table `comic_annotations` says about a page or a book, as typed values: the vocabulary that other stages read.
+"""What the table `comic_annotations` says of a page or a book, as typed values: the vocabulary that other stages read.
 
 Here: the models of the payloads and the two functions that read them. Not here: the formats of annotation files, and
 the matching of files to books and pages.
@@ -29,7 +29,7 @@ class AnnotatedPanel(_Model):
 class AnnotatedText(_Model):
     """A textbox that a person drew; a list of them is in reading order. Pixels of the upright page, inside it.
 
-    `text` is None where the format holds no transcription (COCO, XML): the box is human, its words are still to be read.
+    `text` is None where nobody transcribed it (COCO and XML cannot): the box is human, its words are still to be read.
     `panel` is the reading order, from 1, of the panel it belongs to, or None when the person left that open.
     """
 
@@ -58,13 +58,15 @@ ASPECTS: Mapping[str, TypeAdapter[Any]] = {
 def page_aspect(annotations: pa.Table, aspect: str) -> dict[str, Any]:
     """What people said about one aspect, by page_id: only the pages whose model rows are to be replaced.
 
-    `kind` gives a str, `panels` a list of `AnnotatedPanel`, `texts` a list of `AnnotatedText`, `captions` a dict from the
+    `kind` gives a str, `panels` and `texts` lists of `AnnotatedPanel` and `AnnotatedText`, `captions` a dict from the
     panel's reading order to its caption. An empty list or dict is an annotation too: the page has none.
     """
     adapter = ASPECTS[aspect]
     columns = (annotations[name].to_pylist() for name in ("page_id", "aspect", "payload"))
     return {
-        page: adapter.validate_json(payload) for page, name, payload in zip(*columns, strict=True) if name == aspect and page
+        page: adapter.validate_json(payload)
+        for page, name, payload in zip(*columns, strict=True)
+        if name == aspect and page
     }
 
 
