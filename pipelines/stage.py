@@ -47,10 +47,15 @@ class Dropped:
 class ShardInputs(Protocol):
     """What a stage can read while it works on one shard."""
 
-    shard: str
-    """The shard's key: the book's id for comics."""
-    source: Any
-    """What the shard is computed from besides tables (a `BookSource`, annotation entries), or None."""
+    @property
+    def shard(self) -> str:
+        """The shard's key: the book's id for comics."""
+        ...
+
+    @property
+    def source(self) -> Any:
+        """What the shard is computed from besides tables (a `BookSource`, annotation entries), or None."""
+        ...
 
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
         """The shard of an upstream table; an empty table when that shard does not exist."""

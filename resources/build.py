@@ -1,0 +1,184 @@
+"""Brings one table up to date: which shards are stale, which are gone, and an engine over the rest.
+
+The only truth is the footer of each shard (see `resources.lake`): there is no manifest.
+Stages and engines know nothing of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pipelines.errors import LakeError
+from pipelines.identity import fingerprint
+from pipelines.stage import Stage
+from resources.lake import Footer, Lake
+from resources.shard_writer import beside
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a shard is computed from besides tables: a value for the stage, and the digest of its content."""
+
+    value: Any
+    digest: str
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """One shard to compute; `weight` is the size of its inputs, so that the largest can go first."""
+
+    shard: str
+    fingerprint: str
+    source: Any = None
+    weight: int = 0
+
+
+@dataclass(frozen=True)
+class ShardReport:
+    """What came of one shard; `error` is set when the whole shard failed and was not written."""
+
+    shard: str
+    rows: int = 0
+    failures: int = 0
+    dropped: int = 0
+    error: str = ""
+
+
+class Engine(Protocol):
+    """Runs a stage over shards, in any order, and reports each as it ends."""
+
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterable[ShardReport]:
+        """Compute and write each task's shard; a failing shard is a report with an error, never an exception."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The state of a table before a build."""
+
+    todo: list[ShardTask]
+    current: dict[str, Footer]
+    gone: list[str]
+    missing: int
+    """How many of `todo` do not exist at all (the rest are stale)."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether a build would change nothing."""
+        return not self.todo and not self.gone
+
+
+@dataclass
+class BuildReport:
+    """What a build did and what the table now holds."""
+
+    built: int = 0
+    kept: int = 0
+    removed: int = 0
+    rows: int = 0
+    failures: int = 0
+    dropped: int = 0
+    rows_built: int = 0
+    seconds: float = 0.0
+    failed_shards: list[ShardReport] = field(default_factory=list)
+
+
+Progress = Callable[[str, int, int, int], None]
+"""Called as (table, shards done, shards in all, rows so far)."""
+
+
+def plan(
+    stage: Stage,
+    lake: Lake,
+    sources: Mapping[str, Source] | None = None,
+    expected: Iterable[str] | None = None,
+    *,
+    only: Iterable[str] = (),
+    force: bool = False,
+) -> Plan:
+    """Compare each expected shard's footer with the fingerprint that it would have now.
+
+    The expected shards are those of `sources`, else `expected`, else those of the first table that the stage reads.
+    With `only`, other shards are left as they are, and nothing counts as gone.
+    """
+    upstream = {name: lake.footers(name) for name in stage.reads}
+    if sources is not None:
+        wanted = list(sources)
+    else:
+        wanted = sorted(expected if expected is not None else upstream[stage.reads[0]])
+    chosen = set(only)
+    if unknown := chosen - set(wanted):
+        raise LakeError(
+            f"no such shard: {', '.join(sorted(unknown))}",
+            where=stage.output,
+            remedy="Shards are named by the id of their book; see the column book_id of comic_books.",
+        )
+    outputs = [lake.footers(t) for t in output_tables(stage)]
+    config = stage.config()
+    todo, current, missing = [], {}, 0
+    for shard in wanted:
+        reads = {t: f[shard].content if shard in f else "" for t, f in upstream.items()}
+        source = sources[shard] if sources is not None else None
+        wish = fingerprint([stage.name, stage.version, config, reads, source.digest if source else ""])
+        is_current = all(shard in o and o[shard].fingerprint == wish for o in outputs)
+        if (is_current and not force) or (chosen and shard not in chosen):
+            if all(shard in o for o in outputs):
+                current[shard] = outputs[0][shard]
+            continue
+        missing += not all(shard in o for o in outputs)
+        weight = max((f[shard].rows for f in upstream.values() if shard in f), default=0)
+        todo.append(ShardTask(shard, wish, source.value if source else None, weight))
+    gone = sorted({s for o in outputs for s in o} - set(wanted)) if not chosen else []
+    return Plan(sorted(todo, key=lambda t: -t.weight), current, gone, missing)
+
+
+def build_table(
+    stage: Stage,
+    lake: Lake,
+    engine: Engine,
+    progress: Progress,
+    sources: Mapping[str, Source] | None = None,
+    expected: Iterable[str] | None = None,
+    *,
+    only: Iterable[str] = (),
+    force: bool = False,
+) -> BuildReport:
+    """Compute the stale and missing shards, keep the rest untouched, remove those whose source is gone."""
+    started = time.monotonic()
+    tables = output_tables(stage)
+    for table in tables:
+        lake.clean(table)
+    state = plan(stage, lake, sources, expected, only=only, force=force)
+    for shard in state.gone:
+        for table in [*tables, beside("_failures", stage.output), beside("_dropped", stage.output)]:
+            lake.remove(table, shard)
+    report = BuildReport(kept=len(state.current), removed=len(state.gone))
+    rows = 0
+    for done, result in enumerate(engine.run(stage, state.todo, lake), start=1):
+        rows += result.rows
+        if result.error:
+            report.failed_shards.append(result)
+        else:
+            report.built += 1
+        progress(stage.output, done, len(state.todo), rows)
+    _count(report, stage, lake, tables)
+    report.rows_built = rows
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def _count(report: BuildReport, stage: Stage, lake: Lake, tables: list[str]) -> None:
+    """Fill in what the table holds now, all shards together."""
+    for table in tables:
+        report.rows += sum(f.rows for f in lake.footers(table).values())
+    first = lake.footers(tables[0]).values()
+    report.failures = sum(f.failures for f in first) + len(report.failed_shards)
+    report.dropped = sum(f.dropped for f in first)
+
+
+def output_tables(stage: Stage) -> list[str]:
+    """The folders that a stage writes: one, or one for each value of its partitions."""
+    return [stage.output.format(v) for v in stage.partitions[1]] if stage.partitions else [stage.output]

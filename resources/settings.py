@@ -1,0 +1,99 @@
+"""Settings from the environment, and the profile that says how the work is done."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from pipelines.errors import SettingsError
+
+
+class Settings(BaseSettings):
+    """The four environment variables that say what is built, where, how, and from which seed."""
+
+    model_config = SettingsConfigDict(env_prefix="STORYLOOM_", extra="ignore")
+
+    library: str = ""
+    """Folder with `comics/` (or with books in it); empty: the sample library, drawn on first use."""
+    lake: str = "lake"
+    """Where tables are kept: a path or a URL."""
+    profile: str = "laptop"
+    """A profile's name or a path to a YAML."""
+    seed: int = 0
+    """The seed of all sampling."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EngineProfile(_Strict):
+    """Which engine runs the stages, with how many workers (none: one for each core)."""
+
+    name: Literal["local"] = "local"
+    workers: int | None = Field(default=None, ge=1)
+
+
+class ModelProfile(_Strict):
+    """The adapter of a role, and the settings that it takes."""
+
+    adapter: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class ModelsProfile(_Strict):
+    """One adapter for each role."""
+
+    panel_detector: ModelProfile = ModelProfile(adapter="opencv")
+    text_reader: ModelProfile = ModelProfile(adapter="rapidocr")
+
+
+class Profile(_Strict):
+    """How the work is done. Everything has a default, so a profile names only what it changes."""
+
+    engine: EngineProfile = EngineProfile()
+    build_missing_upstream: bool = False
+    """Build missing or outdated upstream tables before an asset (a laptop's comfort), or stop and name them."""
+    max_failure_ratio: float = Field(default=0.1, ge=0, le=1)
+    """Failures above this share of a table's items turn the asset check from a warning into an error."""
+    split_shares: dict[Literal["train", "val", "test"], float] = {"train": 0.8, "val": 0.05, "test": 0.15}
+    """Shares of the books that the catalog gives no split; the paper's collection has 80, 5 and 15 books."""
+    models: ModelsProfile = ModelsProfile()
+    limits: dict[str, Any] = Field(default_factory=dict)
+    """Changes to `pipelines.comics.archives.Limits`."""
+    tasks: dict[str, Any] = Field(default_factory=dict)
+    """Changes to `pipelines.pick_a_panel.samples.TaskSettings`."""
+    release: dict[str, Any] = Field(default_factory=dict)
+    """Changes to the release: see `assets.pick_a_panel`."""
+
+
+def load_profile(name: str) -> Profile:
+    """A profile by name (`laptop`, `gpu`) or by the path of a YAML file; raises SettingsError with the reason."""
+    built_in = files("resources") / "profiles" / f"{name}.yaml"
+    path = Path(name)
+    try:
+        if name.isidentifier() and built_in.is_file():
+            text = built_in.read_text(encoding="utf-8")
+        else:
+            text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        remedy = "Set STORYLOOM_PROFILE to laptop, gpu, or the path of a YAML file."
+        raise SettingsError(f"the profile cannot be read: {error}", where=name, remedy=remedy) from error
+    try:
+        return Profile.model_validate(yaml.safe_load(text) or {})
+    except (yaml.YAMLError, ValidationError) as error:
+        raise SettingsError(f"the profile is not valid: {error}", where=name) from error
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings from the environment, with the overrides that are not None; raises SettingsError with the reason."""
+    try:
+        return Settings(**{k: v for k, v in overrides.items() if v is not None})
+    except ValidationError as error:
+        remedy = "See the table of settings in README.md."
+        raise SettingsError(f"a setting is not valid: {error}", remedy=remedy) from error

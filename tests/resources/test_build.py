@@ -1,0 +1,144 @@
+"""A table is brought up to date shard by shard, and nothing but the footers says what is current."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow.dataset as ds
+import pytest
+
+from pipelines.errors import LakeError
+from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
+from resources.build import BuildReport, Source, build_table, plan
+from resources.engines.local import LocalEngine
+from resources.lake import Lake, shard_name
+
+
+@dataclass(frozen=True)
+class Stories(Stage):
+    """A stage whose source says what shall happen to the shard."""
+
+    name: ClassVar[str] = "stories"
+    version: ClassVar[int] = 1
+    table: ClassVar[str] = "comic_stories"
+    last_page: int = 3
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        if inputs.source == "die":
+            os._exit(9)
+        if inputs.source == "raise":
+            raise RuntimeError("no good")
+        yield Failure("page 1", "corrupt", "cannot be read")
+        yield Dropped("page 2", "blank")
+        yield {
+            "story_id": f"{inputs.shard}/s01",
+            "book_id": inputs.shard,
+            "first_page": 1,
+            "last_page": self.last_page,
+            "source": str(inputs.source),
+        }
+
+
+@dataclass(frozen=True)
+class Captions(Stage):
+    """A stage that reads the table of the other."""
+
+    name: ClassVar[str] = "captions"
+    version: ClassVar[int] = 1
+    table: ClassVar[str] = "comic_captions"
+    inputs: ClassVar[tuple[str, ...]] = ("comic_stories",)
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        for row in inputs.table("comic_stories").to_pylist():
+            yield {"panel_id": row["story_id"], "book_id": row["book_id"], "caption": "a", "source": "human"}
+
+
+def _build(lake: Lake, stage: Stage, sources: dict[str, str] | None = None, **options: object) -> BuildReport:
+    given = {k: Source(v, v) for k, v in sources.items()} if sources is not None else None
+    return build_table(stage, lake, LocalEngine(2), lambda *_: None, given, **options)  # type: ignore[arg-type]
+
+
+def _bytes(lake: Lake, table: str) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in Path(lake.path(table)).glob("*.parquet")}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(str(tmp_path / "lake"))
+
+
+def test_only_what_changed_is_computed_again_downstream_too(lake: Lake) -> None:
+    sources = {"a": "one", "b/c": "two"}
+    assert _build(lake, Stories(), sources).built == 2
+    assert _build(lake, Captions()).built == 2
+    again = _build(lake, Stories(), sources)
+    assert (again.built, again.kept, again.rows, again.failures, again.dropped) == (0, 2, 2, 2, 2)
+    assert _build(lake, Captions()).built == 0
+    assert _build(lake, Stories(), sources | {"a": "three"}).built == 1
+    assert _build(lake, Captions()).built == 1
+    # Other inputs, same rows: what stands on them stays.
+    assert _build(lake, Stories(last_page=3), sources | {"a": "three"}, force=True).built == 2
+    assert _build(lake, Captions()).built == 0
+
+
+def test_a_source_that_is_gone_takes_its_shard_along(lake: Lake) -> None:
+    _build(lake, Stories(), {"a": "one", "b": "two"})
+    _build(lake, Captions())
+    assert _build(lake, Stories(), {"a": "one"}).removed == 1
+    assert _build(lake, Captions()).removed == 1
+    assert set(lake.footers("_failures/comic_stories")) == {"a"}
+
+
+def test_a_bad_shard_never_stops_its_table(lake: Lake) -> None:
+    report = _build(lake, Stories(), {"a": "one", "b": "raise", "c": "die", "d": "two"})
+    assert report.built == 2
+    assert {r.shard for r in report.failed_shards} == {"b", "c"}
+    rows = ds.dataset(lake.path("_failures/comic_stories"), exclude_invalid_files=True).to_table().to_pylist()
+    assert {(r["shard"], r["kind"]) for r in rows} >= {("b", "RuntimeError"), ("c", "worker_died")}
+    assert _build(lake, Stories(), {"a": "one", "b": "fine", "c": "fine", "d": "two"}).built == 2
+
+
+def test_the_number_of_workers_changes_no_byte(tmp_path: Path) -> None:
+    sources = {f"book {i}": str(i) for i in range(9)}
+    one, many = Lake(str(tmp_path / "one")), Lake(str(tmp_path / "many"))
+    build_table(Stories(), one, LocalEngine(1), lambda *_: None, {k: Source(v, v) for k, v in sources.items()})
+    _build(many, Stories(), dict(reversed(sources.items())))
+    assert _bytes(one, "comic_stories") == _bytes(many, "comic_stories")
+
+
+def test_half_a_file_is_a_missing_shard_and_leftovers_are_cleaned(lake: Lake) -> None:
+    _build(lake, Stories(), {"a": "one", "b": "two"})
+    whole = Path(lake.shard_path("comic_stories", "a"))
+    whole.write_bytes(whole.read_bytes()[:100])
+    left = whole.parent / ".tmp-nowhere-1-abc"
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    assert _build(lake, Stories(), {"a": "one", "b": "two"}).built == 1
+    assert not left.exists()
+
+
+def test_one_shard_alone_can_be_rebuilt_and_an_unknown_one_is_named(lake: Lake) -> None:
+    sources = {"a": "one", "b": "two"}
+    _build(lake, Stories(), sources)
+    report = _build(lake, Stories(), sources, only=["a"], force=True)
+    assert (report.built, report.kept, report.removed) == (1, 1, 0)
+    with pytest.raises(LakeError, match="no such shard: x"):
+        plan(Stories(), lake, {k: Source(v, v) for k, v in sources.items()}, only=["x"])
+
+
+@pytest.mark.parametrize("key", ["_hidden", ".dot", "a/b", "50% *?[x]", "Ünïcode 漫画", "x" * 300, "\U0001f600", "a=b"])
+def test_every_reader_finds_a_shard_whatever_its_key(lake: Lake, key: str) -> None:
+    assert len(shard_name(key).encode()) <= 180
+    _build(lake, Stories(), {key: "one"})
+    table = ds.dataset(lake.path("comic_stories")).to_table()
+    assert table["book_id"].to_pylist() == [key]
+    assert list(lake.footers("comic_stories")) == [key]
+
+
+def test_different_keys_have_different_names() -> None:
+    keys = ["a/b", "a%2Fb", "a_b", "A/B", "x" * 300, "x" * 301, "_a", "%5Fa"]
+    assert len({shard_name(k) for k in keys}) == len(keys)
