@@ -94,7 +94,7 @@ def _stretches(inputs: ShardInputs, panels: Mapping[str, list[StoryPanel]]) -> t
     A page belongs to the first story that holds it. A page that repeats an earlier one of its story is left out: its
     panels would stand beside themselves.
     """
-    kinds = {row["page_number"]: row for row in inputs.table("comic_page_kinds").to_pylist()}
+    kinds: dict[int, dict[str, Any]] = {row["page_number"]: row for row in inputs.table("comic_page_kinds").to_pylist()}
     original = _originals(inputs)
     found: list[Stretch] = []
     unused = {row["page_id"]: "the page is in no story" for row in kinds.values()}
@@ -109,23 +109,26 @@ def _stretches(inputs: ShardInputs, panels: Mapping[str, list[StoryPanel]]) -> t
                 continue
             elif page["kind"] != "story":
                 unused[page["page_id"]] = f"the page is of kind {page['kind']}"
-            elif original.get(page["page_id"]) in taken:
+            elif original.get(page["page_id"], "") in taken:
                 unused[page["page_id"]] = "the page repeats an earlier page of its story"
             else:
-                taken |= {page["page_id"], original.get(page["page_id"], page["page_id"])}
-                del unused[page["page_id"]]
-                found[-1][1].extend(panels.get(page["page_id"], ()))
+                page_id: str = page["page_id"]
+                taken.update((page_id, original.get(page_id, page_id)))
+                del unused[page_id]
+                found[-1][1].extend(panels.get(page_id, ()))
     dropped = [Dropped(page_id, reason) for page_id, reason in sorted(unused.items())]
     return [stretch for stretch in found if stretch[1]], dropped
 
 
 def _originals(inputs: ShardInputs) -> dict[str, str]:
     """For each page that repeats another, the first page that it goes back to."""
-    rows = inputs.table("comic_pages", ["page_id", "page_number", "duplicate_of"]).sort_by("page_number").to_pylist()
+    pages = inputs.table("comic_pages", ["page_id", "page_number", "duplicate_of"]).sort_by("page_number")
+    rows: list[dict[str, Any]] = pages.to_pylist()
     original: dict[str, str] = {}
     for row in rows:
-        if row["duplicate_of"] is not None:
-            original[row["page_id"]] = original.get(row["duplicate_of"], row["duplicate_of"])
+        earlier: str | None = row["duplicate_of"]
+        if earlier is not None:
+            original[row["page_id"]] = original.get(earlier, earlier)
     return original
 
 
