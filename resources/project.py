@@ -1,0 +1,109 @@
+"""One open project: the settings, the profile, the lake, the engine and the library that a run works with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import LibraryError
+from resources.build import Source
+from resources.engines.local import LocalEngine
+from resources.lake import Lake
+from resources.models.registry import describe_model
+from resources.settings import Profile, Settings, load_profile, load_settings
+
+SAMPLE_LIBRARY = "sample_library"
+_DRAWN = ".drawn"
+_SAMPLE_VERSION = "1"
+
+
+@dataclass(frozen=True)
+class Project:
+    """Everything that an asset needs to build its table."""
+
+    settings: Settings
+    profile: Profile
+    lake: Lake
+
+    @classmethod
+    def open(cls, **overrides: Any) -> Project:
+        """Open the project that the environment describes, with the overrides that are not None."""
+        settings = load_settings(**overrides)
+        return cls(settings, load_profile(settings.profile), Lake(settings.lake))
+
+    @property
+    def engine(self) -> LocalEngine:
+        """The engine that the profile names."""
+        return LocalEngine(self.profile.engine.workers)
+
+    @cached_property
+    def library(self) -> Path:
+        """The library's folder; without a setting, the sample library, drawn once."""
+        if not self.settings.library:
+            return draw_sample_library(Path.cwd() / SAMPLE_LIBRARY, self.settings.seed)
+        folder = Path(self.settings.library).expanduser().resolve()
+        if not folder.is_dir():
+            remedy = "Set STORYLOOM_LIBRARY to a folder with books in it."
+            raise LibraryError("the library is no folder that can be read", where=str(folder), remedy=remedy)
+        return folder
+
+    @property
+    def comics(self) -> Path:
+        """The folder of books: `comics/` in the library, or the library itself when it has none of our folders."""
+        known = [self.library / name for name in ("comics", "videos", "strips")]
+        return known[0] if any(p.is_dir() for p in known) else self.library
+
+    def model(self, role: str) -> Any:
+        """The model that the profile chose for a role."""
+        chosen = getattr(self.profile.models, role)
+        return describe_model(role, chosen.adapter, chosen.options)
+
+    def digested(
+        self, name: str, items: Mapping[str, Any], stat: Callable[[Any], str], digest: Callable[[Any], str]
+    ) -> dict[str, Source]:
+        """Sources with the digest of their content, read again only where size or time of a file changed.
+
+        The digests are remembered in `<lake>/_cache/<name>.json`, which can be thrown away at any time.
+        """
+        path = f"_cache/{name}.json"
+        try:
+            known = json.loads(self.lake.get(path) or b"{}")
+        except ValueError:
+            known = {}
+        fresh = {}
+        for key, item in items.items():
+            token = stat(item)
+            old = known.get(key)
+            is_known = isinstance(old, list) and len(old) == 2 and old[0] == token
+            fresh[key] = old if is_known and isinstance(old, list) else [token, digest(item)]
+        if fresh != known:
+            self.lake.put(path, json.dumps(fresh, sort_keys=True).encode())
+        return {key: Source(item, fresh[key][1]) for key, item in items.items()}
+
+
+def draw_sample_library(folder: Path, seed: int) -> Path:
+    """The sample library in `folder`, drawn when it is not there yet; a kill while drawing leaves nothing behind."""
+    from pipelines.samples.library import draw_library
+
+    mark = f"{_SAMPLE_VERSION} {seed}"
+    if (folder / _DRAWN).is_file() and (folder / _DRAWN).read_text() == mark:
+        return folder
+    if folder.exists() and not (folder / _DRAWN).is_file():
+        raise LibraryError(
+            "the folder for the sample library holds something else",
+            where=str(folder),
+            remedy="Move it away, or set STORYLOOM_LIBRARY to a folder with books in it.",
+        )
+    drawing = folder.with_name(f".{folder.name}-{os.getpid()}")
+    shutil.rmtree(drawing, ignore_errors=True)
+    draw_library(drawing, seed=seed)
+    (drawing / _DRAWN).write_text(mark)
+    shutil.rmtree(folder, ignore_errors=True)
+    drawing.rename(folder)
+    return folder
