@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import cv2
 import numpy as np
-from PIL import Image, ImageFilter
+from PIL import Image
 
 from pipelines.geometry import Box
 from pipelines.lettering import common_size, letter, missing_glyphs
@@ -19,6 +19,7 @@ _PAPER_TOLERANCE = 40
 _LEAST_GROUND = 0.25
 _LEAST_CLEARED = 0.62
 _MARGIN = 0.05
+_PAPER_PIXELS = 10_000
 
 
 def can_be_lettered(text: TextBox) -> bool:
@@ -72,8 +73,10 @@ def paper_colour(region: np.ndarray) -> tuple[int, int, int]:
 
     `region` is RGB uint8 (h, w, 3) with at least one pixel. Shades are told apart in steps of 32 of 256 in each
     channel, shifted by half a step where that gathers more pixels, so that paper does not fall on a step's edge.
+    Of a large region about ten thousand pixels are looked at.
     """
-    pixels = region.reshape(-1, 3).astype(np.int32)
+    pixels = region.reshape(-1, 3)
+    pixels = pixels[:: -(-len(pixels) // _PAPER_PIXELS)].astype(np.int32)
     best = max((_commonest(pixels, shift) for shift in (0, 16)), key=len)
     red, green, blue = (int(value) for value in np.median(best, axis=0))
     return red, green, blue
@@ -89,20 +92,24 @@ def cleared_part(panel: np.ndarray, box: Box, paper: tuple[int, int, int]) -> np
     # Beside the box the ground goes around letters that touch the box's edge.
     pad = max(min(box.w, box.h) // 4, 4)
     left, top = max(box.x - pad, 0), max(box.y - pad, 0)
-    around = panel[top : box.bottom + pad, left : box.right + pad].astype(np.int16)
-    near = (np.abs(around - np.array(paper)).max(axis=2) <= _PAPER_TOLERANCE).astype(np.uint8)
-    _, labels = cv2.connectedComponents(near, connectivity=4)
+    around = panel[top : box.bottom + pad, left : box.right + pad]
+    low, high = (np.clip(np.array(paper) + step, 0, 255) for step in (-_PAPER_TOLERANCE, _PAPER_TOLERANCE))
+    count, found = cv2.connectedComponents(cv2.inRange(around, low, high), connectivity=4)
+    labels = np.asarray(found, np.intp)
     inside = np.s_[box.y - top : box.bottom - top, box.x - left : box.right - left]
-    sizes = np.bincount(labels[inside][near[inside] > 0], minlength=1)
-    ground = np.isin(labels, np.flatnonzero(sizes >= _LEAST_GROUND * box.area))
+    large = np.asarray(np.bincount(labels[inside].ravel(), minlength=count) >= _LEAST_GROUND * box.area)
+    large[0] = False  # what is not of the paper's colour
+    ground = large[labels]
     part = (_between(ground) | _between(ground.T).T)[inside]
-    return part | _core(box) if part.mean() >= _LEAST_CLEARED else np.ones_like(part)
+    return part | _core(box) if np.mean(part) >= _LEAST_CLEARED else np.ones_like(part)
 
 
 def _between(ground: np.ndarray) -> np.ndarray:
     """The pixels from the first to the last ground pixel of each row."""
-    reached = np.maximum.accumulate(ground, axis=1)
-    return reached & np.maximum.accumulate(ground[:, ::-1], axis=1)[:, ::-1]
+    columns = np.arange(ground.shape[1])
+    first = ground.argmax(axis=1)[:, None]
+    last = ground.shape[1] - 1 - ground[:, ::-1].argmax(axis=1)[:, None]
+    return (columns >= first) & (columns <= last) & ground.any(axis=1, keepdims=True)
 
 
 def _core(box: Box) -> np.ndarray:
@@ -116,7 +123,7 @@ def _letter(region: np.ndarray, text: str, font_size: int, paper: tuple[int, int
     part = lettered_part(Box(0, 0, region.shape[1], region.shape[0]))
     glyphs = Image.new("L", (region.shape[1], region.shape[0]))
     letter(glyphs, part, text, font_size, 255)
-    region[np.asarray(glyphs.filter(ImageFilter.MaxFilter(5))) > 0] = paper
+    region[cv2.dilate(np.asarray(glyphs), np.ones((5, 5), np.uint8)) > 0] = paper
     image = Image.fromarray(region)
     letter(image, part, text, font_size, _ink_on(paper))
     region[:] = np.asarray(image)
