@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from pipelines.geometry import Box
+from pipelines.geometry import Box, intersection
 from pipelines.identity import rng
 from pipelines.pick_a_panel.distractors import even_place, placed
 from pipelines.pick_a_panel.drawn_options import can_be_lettered, room, size_for
@@ -34,6 +34,8 @@ def text_closure(window: Window, settings: TaskSettings) -> Sample | Dropped:
         return window.dropped(TASK, "the font has not all characters of the text")
     right = max(boxes, key=lambda text: text.box.area)
     box = room(right, panel)
+    if any(intersection(box, other.box) for other in panel.texts if other is not right):
+        return window.dropped(TASK, "the textbox overlaps another")
     if size_for([right.text], [box], settings) is None:
         return window.dropped(TASK, "the text does not fit its box at a readable size")
     others = _distractors(window, right, box, settings)

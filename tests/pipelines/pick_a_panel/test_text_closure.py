@@ -112,12 +112,19 @@ def test_what_makes_no_sample() -> None:
 
 def test_the_largest_prominent_box_is_the_one_asked_for() -> None:
     window = story_that_says(LINES[0], LINES[1:])
-    outside = replace(text(LINES[0]), box=BOXES[0]._replace(w=600), share=0.79)
+    outside = replace(text(LINES[0]), box=BOXES[0]._replace(x=90, y=350, w=600), share=0.79)
     panel = replace(window.panels[-1], texts=(outside, text("SMALLER", 1), text("THE OLD OAK HAS FALLEN")))
     story = (*window.story[:3], panel, *window.story[4:])
     sample = text_closure(replace(window, story=story), SETTINGS)
     assert isinstance(sample, Sample)
     assert sample.options[sample.solution_index].edits[0].text == "THE OLD OAK HAS FALLEN"
+
+
+def test_a_box_that_overlaps_another_makes_no_sample() -> None:
+    window = story_that_says(LINES[0], LINES[1:])
+    beside = replace(text("WAIT", 1), box=BOXES[0]._replace(y=BOXES[0].bottom - 1, h=20))
+    story = (*window.story[:3], replace(window.panels[-1], texts=(text(LINES[0]), beside)), *window.story[4:])
+    assert "overlaps" in drop_reason(replace(window, story=story))
 
 
 def test_the_part_outside_the_panel_is_left_alone() -> None:
