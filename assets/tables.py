@@ -1,0 +1,194 @@
+"""How an asset builds its table: one function for all of them, with the metadata and the check that each table has.
+
+Which tables there are is said in the modules named after their field (`assets.comics`, ...).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+from pydantic import Field
+
+from pipelines.errors import LakeError
+from pipelines.schemas import FAILURES, TABLES
+from pipelines.stage import Stage
+from resources.build import BuildReport, Source, build_table, plan
+from resources.engines.progress import ProgressReporter
+from resources.project import Project
+from resources.shard_writer import beside
+
+OWNERS = ["team:storyloom"]
+_SHOWN_FAILURES = 20
+
+
+class StoryloomResource(dg.ConfigurableResource):
+    """What to build, where and how; an empty field falls back to its environment variable."""
+
+    library: str = ""
+    lake: str = ""
+    profile: str = ""
+
+    def open(self) -> Project:
+        """The project with these settings."""
+        return Project.open(library=self.library or None, lake=self.lake or None, profile=self.profile or None)
+
+
+class BuildConfig(dg.Config):
+    """Run configuration of a table: rebuild some shards alone, or rebuild what is current too."""
+
+    shards: list[str] = Field(default_factory=list)
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """What is particular to one table's asset."""
+
+    name: str
+    description: str
+    group: str
+    kinds: set[str]
+    stage: Callable[[Project], Stage]
+    version: int
+    deps: tuple[str, ...] = ()
+    sources: Callable[[Project], Mapping[str, Source]] | None = None
+    expected: Callable[[Project], Iterable[str]] | None = None
+    metadata: Callable[[Project, Stage], Mapping[str, Any]] = field(default=lambda _project, _stage: {})
+
+    def inputs(self, project: Project) -> dict[str, Any]:
+        """What `plan` and `build_table` need to know beside the stage."""
+        return {
+            "sources": self.sources(project) if self.sources else None,
+            "expected": self.expected(project) if self.expected else None,
+        }
+
+
+def table_assets(specs: Sequence[TableSpec]) -> list[dg.AssetsDefinition]:
+    """The assets of all tables, given in the order in which they are built."""
+    by_name = {spec.name: spec for spec in specs}
+    assets: dict[str, dg.AssetsDefinition] = {}
+    for spec in specs:
+        needed = _closure(spec, by_name)
+        assets[spec.name] = _table_asset(spec, [s for s in specs if s.name in needed], assets)
+    return list(assets.values())
+
+
+def _closure(spec: TableSpec, by_name: Mapping[str, TableSpec]) -> set[str]:
+    return set(spec.deps).union(*(_closure(by_name[name], by_name) for name in spec.deps))
+
+
+def _table_asset(
+    spec: TableSpec, upstream: Sequence[TableSpec], assets: Mapping[str, dg.AssetsDefinition]
+) -> dg.AssetsDefinition:
+    @dg.asset(
+        name=spec.name,
+        deps=list(spec.deps),
+        group_name=spec.group,
+        kinds=spec.kinds,
+        owners=OWNERS,
+        description=spec.description,
+        code_version=str(spec.version),
+        metadata={"dagster/column_schema": column_schema(TABLES[spec.name]), "dagster/table_name": spec.name},
+        check_specs=[dg.AssetCheckSpec("failures", asset=spec.name, description="Items that could not be processed")],
+    )
+    def build(
+        context: dg.AssetExecutionContext, config: BuildConfig, storyloom: StoryloomResource
+    ) -> dg.MaterializeResult:
+        project = storyloom.open()
+        _ensure_upstream(context, project, upstream, assets)
+        stage = spec.stage(project)
+        report = build_table(
+            stage,
+            project.lake,
+            project.engine,
+            ProgressReporter(context.log.info),
+            **spec.inputs(project),
+            only=config.shards,
+            force=config.force,
+        )
+        metadata = report_metadata(project, stage, report) | dict(spec.metadata(project, stage))
+        return dg.MaterializeResult(metadata=metadata, check_results=[failures_check(project, report)])
+
+    return build
+
+
+def _ensure_upstream(
+    context: dg.AssetExecutionContext,
+    project: Project,
+    upstream: Sequence[TableSpec],
+    assets: Mapping[str, dg.AssetsDefinition],
+) -> None:
+    """Build the tables before this one where they are missing or outdated, or stop and name what is missing.
+
+    Which of the two is the profile's `build_missing_upstream`. The tables are built in a run of their own that is
+    recorded in the same Dagster instance.
+    """
+    for spec in upstream:
+        state = plan(spec.stage(project), project.lake, **spec.inputs(project))
+        if project.profile.build_missing_upstream and not state.is_current:
+            context.log.info(f"Building the upstream tables first: {', '.join(s.name for s in upstream)}")
+            resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}
+            dg.materialize([assets[s.name] for s in upstream], instance=context.instance, resources=resources)
+            return
+        if state.missing:
+            raise LakeError(
+                f"the upstream table {spec.name} lacks {state.missing} shards",
+                where=project.lake.url,
+                remedy="Build what is missing first: dagster asset materialize -m assets.definitions "
+                f"--select '+{context.asset_key.to_user_string()}'",
+            )
+
+
+def column_schema(schema: pa.Schema) -> dg.TableSchema:
+    """A table's columns as Dagster shows them, with the comments of `pipelines.schemas`."""
+    columns = [
+        dg.TableColumn(
+            f.name,
+            str(f.type),
+            description=(f.metadata or {}).get(b"comment", b"").decode() or None,
+            constraints=dg.TableColumnConstraints(nullable=f.nullable),
+        )
+        for f in schema
+    ]
+    return dg.TableSchema(columns=columns)
+
+
+def report_metadata(project: Project, stage: Stage, report: BuildReport) -> dict[str, Any]:
+    """Numbers of a build as metadata that the Dagster UI can plot, and its failures as a table."""
+    metadata: dict[str, Any] = {
+        "dagster/row_count": report.rows,
+        "shards_built": report.built,
+        "shards_kept": report.kept,
+        "shards_removed": report.removed,
+        "failures": report.failures,
+        "left_out": report.dropped,
+        "seconds": round(report.seconds, 3),
+        "rows_per_second": round(report.rows_built / report.seconds, 1) if report.seconds else 0.0,
+    }
+    rows = project.lake.read_table(beside("_failures", stage.output), FAILURES).slice(0, _SHOWN_FAILURES).to_pylist()
+    if rows:
+        lines = [f"| {_cell(r['item_id'])} | {_cell(r['kind'])} | {_cell(r['message'])} |" for r in rows]
+        metadata["failed_items"] = dg.MetadataValue.md(
+            "\n".join(["| item | kind | message |", "|---|---|---|", *lines])
+        )
+    return metadata
+
+
+def failures_check(project: Project, report: BuildReport) -> dg.AssetCheckResult:
+    """Passes without failures; else a warning, and an error above the profile's `max_failure_ratio`."""
+    ratio = report.failures / max(report.rows + report.failures, 1)
+    severe = ratio > project.profile.max_failure_ratio
+    return dg.AssetCheckResult(
+        check_name="failures",
+        passed=report.failures == 0,
+        severity=dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
+        metadata={"failures": report.failures, "ratio": round(ratio, 4)},
+    )
+
+
+def _cell(text: str) -> str:
+    """Text from files as a Markdown table's cell: one line, nothing in it acts as markup."""
+    flat = " ".join(text.split())[:300]
+    return "".join(f"&#{ord(c)};" if c in "|<>&`*_[]()!#\\" else c for c in flat)
