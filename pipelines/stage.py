@@ -9,7 +9,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import pyarrow as pa
@@ -125,7 +125,7 @@ class Model(Generic[T]):
         return _load(self)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _load(model: Model[T]) -> T:
     return model.build(**dict(model.options))
 
