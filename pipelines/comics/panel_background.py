@@ -1,0 +1,86 @@
+"""What is paper and what is ink on a page: the working picture and its masks.
+
+Here belong the working size, the gutters' colour, the correction of uneven paper and the masks that later steps read. Lines,
+rectangles and panels do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+UNIT = 1000
+"""Width in pixels of the working copy of a portrait page; every length below is a share of it."""
+PAD = 20
+"""Paper added around the page, so that pictures that bleed off it have an outside."""
+_MAX_PIXELS = 3_000_000
+_TOLERANCE = 24
+_NARROWEST = 4
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The working copy of a page with its masks, all `uint8` of one shape (H, W), 255 where true, `PAD` on each side.
+
+    `paper`: coloured as the gutters. `outside`: paper that a path at least three pixels wide joins to the page's border.
+    `dark`: thin dark lines' candidates (ink darker than both sides need be). `scale`: working pixels for a page pixel, (x, y).
+    """
+
+    paper: np.ndarray
+    outside: np.ndarray
+    dark: np.ndarray
+    scale: tuple[float, float]
+
+
+def working_size(width: int, height: int) -> tuple[int, int]:
+    """Size of the working copy: a portrait page becomes `UNIT` wide, a spread gets that for each of its pages."""
+    page_width = min(width, 2 * height / 3)
+    factor = min(UNIT / page_width, (_MAX_PIXELS / (width * height)) ** 0.5)
+    return max(round(width * factor), 1), max(round(height * factor), 1)
+
+
+def resized(image: np.ndarray) -> np.ndarray:
+    """The page at its working size, RGB."""
+    height, width = image.shape[:2]
+    size = working_size(width, height)
+    shrinks = size[0] < width
+    return cv2.resize(image, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+
+
+def ring(image: np.ndarray) -> np.ndarray:
+    """Pixels (N, 3) of the outermost 1.2% of a page."""
+    depth = max(round(0.012 * min(image.shape[:2])), 1)
+    rows = np.concatenate([image[:depth], image[-depth:]]).reshape(-1, 3)
+    columns = np.concatenate([image[:, :depth], image[:, -depth:]]).reshape(-1, 3)
+    return np.concatenate([rows, columns])
+
+
+def commonest_colour(pixels: np.ndarray) -> tuple[np.ndarray, float]:
+    """The mean colour (3,) of the fullest cell of a coarse colour cube, and the share of pixels that are near it."""
+    cells = (pixels >> 4).astype(np.int32)
+    codes = (cells[:, 0] << 8) | (cells[:, 1] << 4) | cells[:, 2]
+    fullest = np.bincount(codes, minlength=4096).argmax()
+    colour = np.median(pixels[codes == fullest], axis=0)
+    near = np.abs(pixels.astype(np.int16) - colour.astype(np.int16)).max(axis=1) <= _TOLERANCE
+    return colour, float(near.mean())
+
+
+def masks(image: np.ndarray, colour: np.ndarray, scale: tuple[float, float]) -> Sheet:
+    """The sheet of a working copy (H, W, 3) whose gutters have that colour."""
+    low = np.clip(colour.astype(int) - _TOLERANCE, 0, 255)
+    high = np.clip(colour.astype(int) + _TOLERANCE, 0, 255)
+    paper = cv2.inRange(image, low, high)
+    paper = cv2.copyMakeBorder(paper, PAD, PAD, PAD, PAD, cv2.BORDER_CONSTANT, value=(255,))
+    core = cv2.morphologyEx(paper, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    flooded = core.copy()
+    cv2.floodFill(flooded, None, (0, 0), (128,))
+    outside = cv2.compare(flooded, np.array([128.0]), cv2.CMP_EQ)
+    return Sheet(paper, outside, _dark(image), scale)
+
+
+def _dark(image: np.ndarray) -> np.ndarray:
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    dark = cv2.compare(grey, np.array([80.0]), cv2.CMP_LE)
+    return cv2.copyMakeBorder(dark, PAD, PAD, PAD, PAD, cv2.BORDER_CONSTANT, value=(0,))

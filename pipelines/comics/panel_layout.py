@@ -1,0 +1,184 @@
+"""Which quadrilaterals of lines are panels: hypotheses, their weights, and the best set of them.
+
+Here belongs what is decided from lines alone. Edges come from `panel_lines`; ink that no quadrilateral holds is left to
+`panel_remains`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from pipelines.comics.panel_background import UNIT
+from pipelines.comics.panel_lines import Lines
+
+_SHORTEST_SIDE = 0.09 * UNIT
+_LEAST_SIDE = 0.15
+_LEAST_OUTLINE = 0.5
+_EXPECTED = 0.45
+_OVERLAP = 0.2
+_MOST_QUADS = 160
+_MOST_NODES = 3000
+_CELL = 16
+
+
+@dataclass(frozen=True)
+class Quads:
+    """`n` quadrilaterals: corners (n, 4, 2) clockwise from the top left, weight (n,), supported share of the outline (n,)."""
+
+    corners: np.ndarray
+    weight: np.ndarray
+    support: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def take(self, index: np.ndarray) -> Quads:
+        """The quadrilaterals at these places."""
+        return Quads(self.corners[index], self.weight[index], self.support[index])
+
+
+def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
+    """Every quadrilateral of a line of each kind with enough of its outline supported, at most `_MOST_QUADS`, best first.
+
+    `top` and `bottom` are lines of the transposed page. The weight is the sum over the sides of length times support above
+    what chance would give, so that a set of true panels outweighs any coarser or finer one.
+    """
+    left_ends, right_ends = _Sides(left, top, bottom), _Sides(right, top, bottom)
+    top_ends, bottom_ends = _Sides(top, left, right), _Sides(bottom, left, right)
+    le, t, b = np.nonzero(left_ends.usable)
+    r, t2, b2 = np.nonzero(right_ends.usable)
+    first, second = _joined(t * len(bottom) + b, t2 * len(bottom) + b2)
+    le, t, b, r = le[first], t[first], b[first], r[second]
+    usable = top_ends.usable[t, le, r] & bottom_ends.usable[b, le, r]
+    le, t, b, r = le[usable], t[usable], b[usable], r[usable]
+    at = [(left_ends, (le, t, b)), (right_ends, (r, t, b)), (top_ends, (t, le, r)), (bottom_ends, (b, le, r))]
+    length = np.stack([sides.length[i] for sides, i in at])
+    paper = np.stack([sides.paper[i] for sides, i in at])
+    drawn = np.stack([sides.drawn[i] for sides, i in at])
+    hollow = np.stack([sides.hollow[i] for sides, i in at])
+    trusted = (paper >= 0.5).sum(axis=0) >= 2
+    support = np.where(trusted, drawn, paper)
+    weight = (length * (support - _EXPECTED - 0.6 * np.maximum(hollow - 0.15, 0))).sum(axis=0)
+    share = (length * support).sum(axis=0) / length.sum(axis=0)
+    good = np.nonzero((share >= _LEAST_OUTLINE) & (support.min(axis=0) >= _LEAST_SIDE) & (weight > 0))[0]
+    good = good[np.lexsort((b[good], r[good], t[good], le[good], -weight[good]))][:2000]
+    le, t, b, r = le[good], t[good], b[good], r[good]
+    corners = np.stack(
+        [_crossing(left, top, le, t), _crossing(right, top, r, t), _crossing(right, bottom, r, b), _crossing(left, bottom, le, b)],
+        axis=1,
+    )
+    return _distinct(Quads(corners, weight[good], share[good]))
+
+
+class _Sides:
+    """For each line and each pair of crossing lines: length, supports and hollowness of the stretch between, (n, p, q)."""
+
+    def __init__(self, lines: Lines, start: Lines, end: Lines) -> None:
+        from_ = _places(lines, start)[:, :, None]
+        to = _places(lines, end)[:, None, :]
+        size = lines.paper.shape[1] - 1
+        self.length = to - from_
+        low, high = (np.clip(np.rint(v), 0, size).astype(np.intp) for v in (from_, to))
+        row = np.arange(len(lines))[:, None, None]
+        span = np.maximum(high - low, 1)
+        self.paper = (lines.paper[row, high] - lines.paper[row, low]) / span
+        self.drawn = (lines.drawn[row, high] - lines.drawn[row, low]) / span
+        self.hollow = (lines.hollow[row, high] - lines.hollow[row, low]) / span
+        self.usable = (self.length >= _SHORTEST_SIDE) & (self.drawn >= _LEAST_SIDE)
+
+
+def _places(lines: Lines, across: Lines) -> np.ndarray:
+    """Where along each line (n) the other lines (m) cross it: (n, m)."""
+    a, s = lines.offset[:, None], lines.slope[:, None]
+    b, u = across.offset[None, :], across.slope[None, :]
+    return (b + u * a) / (1 - u * s)
+
+
+def _crossing(upright: Lines, level: Lines, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    a, s, b, u = upright.offset[i], upright.slope[i], level.offset[j], level.slope[j]
+    y = (b + u * a) / (1 - u * s)
+    return np.stack([a + s * y, y], axis=-1)
+
+
+def _joined(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of places in two arrays that hold the same key."""
+    order = np.argsort(second, kind="stable")
+    low = np.searchsorted(second[order], first, "left")
+    count = np.searchsorted(second[order], first, "right") - low
+    left = np.repeat(np.arange(len(first)), count)
+    within = np.arange(len(left)) - np.repeat(count.cumsum() - count, count)
+    return left, order[np.repeat(low, count) + within]
+
+
+def _distinct(quads: Quads) -> Quads:
+    """The best of those that nearly coincide, at most `_MOST_QUADS`."""
+    kept: list[int] = []
+    corners = quads.corners.reshape(len(quads), 8)
+    for i in range(len(quads)):
+        if kept and np.abs(corners[kept] - corners[i]).max(axis=1).min() < 0.025 * UNIT:
+            continue
+        kept.append(i)
+        if len(kept) == _MOST_QUADS:
+            break
+    return quads.take(np.array(kept, dtype=np.intp))
+
+
+def coverage(corners: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Quadrilaterals (n, 4, 2) drawn on a coarse grid over a page of that shape: (n, cells), 0 or 1, float32."""
+    grid = (-(-shape[0] // _CELL), -(-shape[1] // _CELL))
+    planes = np.zeros((len(corners), *grid), np.uint8)
+    points = np.rint((corners - _CELL / 2) / _CELL * 16).astype(np.int32)
+    for plane, quad in zip(planes, points, strict=True):
+        cv2.fillConvexPoly(plane, quad, [1], shift=4)
+    return planes.reshape(len(corners), grid[0] * grid[1]).astype(np.float32)
+
+
+def best_set(quads: Quads, shape: tuple[int, int]) -> list[int]:
+    """Places of the heaviest set of quadrilaterals of which no two overlap by more than a fifth of the smaller."""
+    cells = coverage(quads.corners, shape)
+    shared = cells @ cells.T
+    area = np.maximum(np.diag(shared), 1)
+    conflict = shared > _OVERLAP * np.minimum(area[:, None], area[None, :])
+    np.fill_diagonal(conflict, False)
+    return sorted(_heaviest(quads.weight, conflict))
+
+
+def _heaviest(weight: np.ndarray, conflict: np.ndarray) -> list[int]:
+    """The heaviest independent set, by branch and bound; the best one found when the nodes run out."""
+    count = len(weight)
+    rivals = [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in conflict]
+    value = weight.tolist()
+    best: list[int] = []
+    best_value, nodes = 0.0, 0
+    stack: list[tuple[int, float, list[int]]] = [((1 << count) - 1, 0.0, [])]
+    while stack and nodes < _MOST_NODES:
+        open_, gained, chosen = stack.pop()
+        nodes += 1
+        if gained > best_value:
+            best_value, best = gained, chosen
+        if not open_ or gained + _bound(open_, value, rivals) <= best_value + 1e-9:
+            continue
+        pivot = (open_ & -open_).bit_length() - 1
+        without = open_ & ~(1 << pivot)
+        if rivals[pivot] & open_:
+            stack.append((without, gained, chosen))
+        stack.append((without & ~rivals[pivot], gained + value[pivot], [*chosen, pivot]))
+    return best
+
+
+def _bound(open_: int, value: list[float], rivals: list[int]) -> float:
+    """No independent set within `open_` weighs more: of each clique of rivals only the heaviest can be in."""
+    total = 0.0
+    while open_:
+        pivot = (open_ & -open_).bit_length() - 1
+        total += value[pivot]
+        clique = open_ & rivals[pivot]
+        open_ &= ~(1 << pivot)
+        while clique:
+            member = (clique & -clique).bit_length() - 1
+            open_ &= ~(1 << member)
+            clique &= rivals[member]
+    return total

@@ -1,0 +1,70 @@
+"""Panels of a page: the detector that needs no weights, and the role that other detectors fill.
+
+What does not belong here: the order in which panels are read, and the steps of the detector (`panel_*` beside).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from pipelines.comics import panel_background as background
+from pipelines.comics.panel_background import PAD
+from pipelines.comics.panel_layout import best_set, hypotheses
+from pipelines.comics.panel_lines import upright_lines
+from pipelines.comics.panel_remains import remaining_pictures
+from pipelines.geometry import Box, polygon_box
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel in pixels of its page: its box, its outline, and how sure the detector is (0 to 1)."""
+
+    box: Box
+    polygon: tuple[tuple[int, int], ...]
+    confidence: float
+
+
+class PanelDetector(Protocol):
+    """Finds the panels of pages."""
+
+    def detect(self, images: Sequence[np.ndarray]) -> list[list[Panel]]:
+        """The panels of each RGB picture (H, W, 3) of bytes, in pixels of that picture, in any order."""
+        ...
+
+
+def detect_panels(image: np.ndarray) -> list[Panel]:
+    """The panels of an RGB page (H, W, 3) of bytes, in its pixels, in any order.
+
+    Quadrilaterals whose sides are supported by gutters or frames, the heaviest set without conflicts, and what ink
+    remains outside them.
+    """
+    height, width = image.shape[:2]
+    small = background.resized(image)
+    scale = (small.shape[1] / width, small.shape[0] / height)
+    colour, _ = background.commonest_colour(background.ring(small))
+    sheet = background.masks(small, colour, scale)
+    sides = (sheet.paper, sheet.outside, sheet.dark)
+    turned = tuple(np.ascontiguousarray(m.T) for m in sides)
+    quads = hypotheses(
+        upright_lines(*sides, content_right=True),
+        upright_lines(*sides, content_right=False),
+        upright_lines(*turned, content_right=True),
+        upright_lines(*turned, content_right=False),
+    )
+    chosen = quads.take(np.array(best_set(quads, sheet.paper.shape[:2]), dtype=np.intp))
+    out = []
+    for corners, support in zip(chosen.corners, chosen.support, strict=True):
+        out.append(_panel((corners - PAD) / scale, width, height, support))
+    for x0, y0, x1, y1 in remaining_pictures(sheet.paper, chosen.corners):
+        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+        out.append(_panel((corners - PAD) / scale, width, height, 0.5))
+    return [p for p in out if p.box.area]
+
+
+def _panel(corners: np.ndarray, width: int, height: int, confidence: float) -> Panel:
+    pts = np.clip(np.rint(corners), 0, [width, height]).astype(int)
+    return Panel(polygon_box(pts.tolist()).clipped(width, height), tuple((int(x), int(y)) for x, y in pts), float(confidence))

@@ -1,0 +1,271 @@
+"""What the release stages yield: right pictures, each page read once, answers hidden, files that `datasets` opens."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+import pipelines.pick_a_panel.sample_pictures as sample_pictures
+from pipelines.errors import SettingsError
+from pipelines.geometry import Box
+from pipelines.pick_a_panel.card import ReleaseFacts, write_card
+from pipelines.pick_a_panel.release import KeepAnswers, ReleaseRendered, ReleaseSamples
+from pipelines.pick_a_panel.render import Rendering
+from pipelines.schemas import TASKS
+from pipelines.stage import Row
+from tests.pipelines.pick_a_panel.released_book import HEIGHT, WIDTH, inputs, page_picture, panel_box, tables
+from tests.stage_inputs import FakeInputs, run_stage
+
+
+def _pixels(picture: Row) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(picture["bytes"])).convert("RGB")).astype(int)
+
+
+def _panel_pixels(panel_id: str) -> np.ndarray:
+    *_, page, order = panel_id.split("/")
+    box = Box(*panel_box(int(order)))
+    return page_picture(int(page))[box.y : box.bottom, box.x : box.right].astype(int)
+
+
+def _by_task(rows: list[Row]) -> dict[str, list[str]]:
+    return {task: [row["sample_id"] for row in rows if row["task_type"] == task] for task in TASKS}
+
+
+def test_columns_are_those_of_the_published_set() -> None:
+    schema = ReleaseSamples("test").schema
+    assert {name: str(schema.field(name).type) for name in schema.names} == {
+        "sample_id": "string",
+        "context": "list<item: struct<bytes: binary, path: string>>",
+        "options": "list<item: struct<bytes: binary, path: string>>",
+        "index": "int32",
+        "solution_index": "int32",
+        "split": "string",
+        "task_type": "string",
+        "previous_panel_caption": "string",
+    }
+
+
+def test_each_sample_shows_its_panels_in_order() -> None:
+    book = inputs()
+    rows, failures, _ = run_stage(ReleaseSamples("test"), book)
+    assert not failures
+    samples = {sample["sample_id"]: sample for sample in tables()["comicspap_test"]}
+    assert _by_task(rows) == _by_task(list(samples.values()))
+    for row in rows:
+        sample = samples[row["sample_id"]]
+        plain = [o["panel_id"] for o in sample["options"] if not o["edits"]]
+        shown = zip(row["context"], sample["context"], strict=True)
+        offered = zip(row["options"], plain, strict=True) if plain else ()
+        for picture, panel_id in [*shown, *offered]:
+            assert picture["path"] is None
+            assert np.abs(_pixels(picture) - _panel_pixels(panel_id)).mean() < 6
+        for name in ("index", "solution_index", "split", "previous_panel_caption"):
+            assert row[name] == sample[name]
+
+
+@pytest.mark.parametrize("task", ["char_coherence", "text_closure"])
+def test_drawn_options_are_equal_outside_the_blocks_of_their_boxes(task: str) -> None:
+    rows, _, _ = run_stage(ReleaseSamples("test", jpeg_quality=75), inputs())
+    sample = next(s for s in tables()["comicspap_test"] if s["task_type"] == task)
+    row = next(r for r in rows if r["sample_id"] == sample["sample_id"])
+    outside = np.ones((HEIGHT, WIDTH), bool)
+    corner = Box(*panel_box(int(sample["options"][0]["panel_id"][-2:])))
+    for edit in sample["options"][0]["edits"]:
+        x, y = edit["x"] - corner.x, edit["y"] - corner.y
+        outside[y // 8 * 8 : -(-(y + edit["h"]) // 8) * 8, x // 8 * 8 : -(-(x + edit["w"]) // 8) * 8] = False
+    pictures = [_pixels(picture) for picture in row["options"]]
+    assert outside.mean() > 0.3
+    for picture in pictures[1:]:
+        assert (picture != pictures[0]).any()
+        assert (picture[outside] == pictures[0][outside]).all()
+
+
+def test_each_page_is_decoded_once_and_each_picture_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: Counter[str] = Counter()
+    for name in ("decode", "encode_jpeg"):
+        original = getattr(sample_pictures, name)
+        monkeypatch.setattr(
+            sample_pictures, name, lambda *a, _o=original, _n=name, **k: (calls.update([_n]), _o(*a, **k))[1]
+        )
+    run_stage(ReleaseSamples("test"), inputs(6))
+    # Both windows need two pages each, the two pages between them none. Plain panels: 8 a window; drawn options: 6.
+    assert calls == {"decode": 4, "encode_jpeg": 2 * (8 + 6)}
+
+
+def test_pictures_of_passed_pages_are_not_held() -> None:
+    held: list[int] = []
+
+    class Watched(dict[object, bytes]):
+        def __setitem__(self, key: object, value: bytes) -> None:
+            super().__setitem__(key, value)
+            held.append(len(self))
+
+    pages = 40
+    rows = tables(pages)
+    windows = [row for first in range(0, pages - 1, 2) for row in _shifted(first)]
+    rows["comicspap_test"] = sorted(windows, key=lambda row: TASKS.index(row["task_type"]))
+    original = sample_pictures._pictured
+    seen: list[int] = []
+
+    def watched(job: object, pictures: dict[object, bytes]) -> object:
+        seen.append(len(pictures))
+        return original(job, pictures)  # type: ignore[arg-type]
+
+    sample_pictures._pictured = watched  # type: ignore[assignment]
+    try:
+        found, failures, _ = run_stage(ReleaseSamples("test"), FakeInputs("b", rows))
+    finally:
+        sample_pictures._pictured = original
+    assert not failures and _by_task(found) == _by_task(rows["comicspap_test"])
+    assert max(seen) <= 14
+
+
+def _shifted(first_page: int) -> list[Row]:
+    """The first window's samples, moved on by some pages."""
+
+    def moved(panel_id: str) -> str:
+        book, page, order = panel_id.rsplit("/", 2)
+        return f"{book}/{int(page) + first_page:04d}/{order}"
+
+    rows = tables(2)["comicspap_test"][::2]
+    return [
+        row
+        | {
+            "sample_id": moved(row["sample_id"]),
+            "context": [moved(panel_id) for panel_id in row["context"]],
+            "options": [{**o, "panel_id": moved(o["panel_id"])} for o in row["options"]],
+        }
+        for row in rows
+    ]
+
+
+def test_order_within_a_task_holds_where_a_later_sample_is_whole_earlier() -> None:
+    book = tables()
+    book["comicspap_test"].reverse()
+    rows, failures, _ = run_stage(ReleaseSamples("test"), FakeInputs("b", book))
+    assert not failures
+    assert _by_task(rows) == _by_task(book["comicspap_test"])
+
+
+def test_hidden_answers_are_minus_one_and_kept_apart() -> None:
+    rows, _, _ = run_stage(ReleaseSamples("test", hide_answers=True), inputs())
+    assert {row["solution_index"] for row in rows} == {-1}
+    answers, _, _ = run_stage(KeepAnswers("test"), inputs())
+    assert answers == [
+        {name: sample[name] for name in ("sample_id", "task_type", "solution_index")}
+        for sample in tables()["comicspap_test"]
+    ]
+    assert not KeepAnswers("test").output.startswith("releases/comicspap/")
+
+
+def test_a_broken_page_fails_its_samples_and_no_other() -> None:
+    rows, failures, _ = run_stage(ReleaseSamples("test"), inputs(p1=b"\x89PNG no picture"))
+    samples = tables()["comicspap_test"]
+    assert _by_task(rows) == _by_task(samples[1::2])
+    assert {f.item_id for f in failures} == {"series/a book/0001"} | {s["sample_id"] for s in samples[::2]}
+    assert Counter(f.kind for f in failures)["picture_missing"] == 5
+
+
+def test_a_sample_with_an_unknown_panel_is_a_failure() -> None:
+    book = tables()
+    book["comic_panels"] = [row for row in book["comic_panels"] if row["page_number"] != 4]
+    rows, failures, _ = run_stage(ReleaseSamples("test"), FakeInputs("b", book))
+    assert len(rows) + len(failures) == len(book["comicspap_test"]) and len(rows) >= 5
+    assert all("0004/" in f.message for f in failures)
+
+
+def test_an_option_whose_text_does_not_fit_is_a_failure() -> None:
+    book = tables()
+    for sample in book["comicspap_test"]:
+        sample["font_size"] = sample["font_size"] and 60
+    rows, failures, _ = run_stage(ReleaseSamples("test"), FakeInputs("b", book))
+    assert {row["task_type"] for row in rows} == {"sequence_filling", "visual_closure", "caption_relevance"}
+    assert {"text_does_not_fit", "picture_missing"} == {f.kind for f in failures}
+
+
+def test_a_book_without_samples_reads_no_page() -> None:
+    class NoPages(FakeInputs):
+        def batches(self, name: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+            raise AssertionError("pages were read")
+
+    book = tables() | {"comicspap_test": []}
+    assert run_stage(ReleaseSamples("test"), NoPages("b", book)) == ([], [], [])
+
+
+@pytest.mark.parametrize("rendering", [Rendering(), Rendering("squares", keep_aspect=True)])
+def test_single_images_hold_each_sample(rendering: Rendering) -> None:
+    stage = ReleaseRendered("test", hide_answers=True, rendering=rendering)
+    rows, failures, _ = run_stage(stage, inputs())
+    assert not failures
+    assert stage.output.format("text_closure") == "releases/comicspap/text_closure_single_image/test"
+    counts = {s["sample_id"]: len(s["options"]) for s in tables()["comicspap_test"]}
+    assert {row["sample_id"]: row["option_count"] for row in rows} == counts
+    assert all(_pixels(row["image"]).shape[2] == 3 and row["solution_index"] == -1 for row in rows)
+
+
+def test_same_rows_each_time() -> None:
+    for stage in (ReleaseSamples("test"), ReleaseRendered("test")):
+        assert run_stage(stage, inputs()) == run_stage(stage, inputs())
+
+
+def test_a_quality_that_jpeg_does_not_have_is_refused() -> None:
+    with pytest.raises(SettingsError):
+        ReleaseSamples("test", jpeg_quality=0)
+
+
+def _write(path: Path, rows: list[Row], schema: pa.Schema) -> None:
+    """A Parquet file; without rows it has no row group, since `datasets` cannot read an empty one."""
+    with pq.ParquetWriter(path, schema) as writer:
+        if rows:
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+
+
+@pytest.fixture
+def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A release folder as the lake lays it out: a file for each book and skill, one book without samples."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    stages = (ReleaseSamples("test"), ReleaseSamples("val"), ReleaseRendered("test"))
+    for stage in stages:
+        split_tables = tables()
+        split_tables |= {"comicspap_val": split_tables["comicspap_test"]}
+        rows, _, _ = run_stage(stage, FakeInputs("b", split_tables))
+        for task in TASKS:
+            folder = tmp_path / stage.output.format(task)
+            folder.mkdir(parents=True)
+            no_captions = stage.split == "val" and task == "caption_relevance"
+            chosen = [row for row in rows if row["task_type"] == task and not no_captions]
+            books = {"%5F1": [], "a%2Fbook (1) it's, #": chosen[:1], "zwölf": chosen[1:]}
+            for name, part in books.items():
+                _write(folder / f"{name}.parquet", part, stage.schema)
+    root = tmp_path / "releases" / "comicspap"
+    counts = {(split, task): {4: 2} for split in ("val", "test") for task in TASKS}
+    counts["val", "caption_relevance"] = {}
+    (root / "README.md").write_text(
+        write_card(ReleaseFacts(option_counts=counts, single_image_splits=("test",))), encoding="utf-8"
+    )
+    return root
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_datasets_opens_each_skill(release: Path, tmp_path: Path, task: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    cache = str(tmp_path / "datasets")
+    opened = datasets.load_dataset(str(release), task, split="test", cache_dir=cache)
+    expected = [s["sample_id"] for s in tables()["comicspap_test"] if s["task_type"] == task]
+    assert opened["sample_id"] == expected
+    for row in opened:
+        assert all(picture.size == (WIDTH, HEIGHT) for picture in [*row["context"], *row["options"]])
+        assert len(row["context"]) == {"sequence_filling": 4, "caption_relevance": 0}.get(task, 3)
+    assert str(opened.features["index"].dtype) == str(opened.features["solution_index"].dtype) == "int32"
+    single = datasets.load_dataset(str(release), f"{task}_single_image", split="test", cache_dir=cache)
+    assert [picture.mode for picture in single["image"]] == ["RGB", "RGB"]
+    assert set(datasets.load_dataset(str(release), task, cache_dir=cache)) == {"val", "test"}
