@@ -36,7 +36,7 @@ _ASKED = {
 }
 
 OptionCounts = Mapping[tuple[str, str], Mapping[int, int]]
-"""For each (split, task) that has files: how many samples have how many options."""
+"""For each (split, task) that was built: how many samples have how many options."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class ReleaseFacts:
     has_figure: bool = False
 
     def splits(self, task: str) -> list[str]:
-        """The splits in which a task has files."""
-        return [split for split in SPLITS if (split, task) in self.option_counts]
+        """The splits in which a task has samples: `datasets` opens no skill that names a split without any."""
+        return [split for split in SPLITS if self.samples(split, task)]
 
     def samples(self, split: str, task: str) -> int:
         """How many samples a task has in a split."""
@@ -124,7 +124,7 @@ def _front_matter(facts: ReleaseFacts) -> dict[str, Any]:
 
 
 def _configs(facts: ReleaseFacts, suffix: str, splits: Sequence[str]) -> list[dict[str, Any]]:
-    """A configuration for each task that has files, in a form that all versions of `datasets` read."""
+    """A configuration for each task that has samples, with the files of each split."""
     found = []
     for task in TASKS:
         name = task + suffix

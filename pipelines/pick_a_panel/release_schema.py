@@ -20,7 +20,8 @@ _IMAGES = pa.list_(_IMAGE)
 
 
 def _column(name: str, kind: pa.DataType, comment: str) -> pa.Field:
-    return pa.field(name, kind, nullable=False, metadata={"comment": comment})
+    # No value is ever null, but `datasets` knows nullable columns only, and takes pictures for bytes in others.
+    return pa.field(name, kind, metadata={"comment": comment})
 
 
 def _feature(kind: pa.DataType) -> dict[str, Any]:
