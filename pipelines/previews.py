@@ -148,7 +148,7 @@ def _number(image: Image.Image, panel: Box, text: str, colour: tuple[int, int, i
 def _headed(heading: str, picture: np.ndarray, width: int) -> np.ndarray:
     """The picture, no wider than `width`, on white of that width, under at most three lines of heading."""
     size = 15
-    lines = _lines(heading, size, width)
+    lines = _lines(heading, size, width - 2 * _GAP)
     top = measure(lines, size)[1] + _GAP if lines else 0
     factor = min(1.0, width / picture.shape[1])
     inner = (max(round(picture.shape[1] * factor), 1), max(round(picture.shape[0] * factor), 1))
@@ -158,7 +158,7 @@ def _headed(heading: str, picture: np.ndarray, width: int) -> np.ndarray:
     if not lines:
         return cell
     image = Image.fromarray(cell)
-    letter(image, Box(0, 0, width, top), " ".join(lines), size, "black", centred=False)
+    letter(image, Box(_GAP, 0, width - 2 * _GAP, top), " ".join(lines), size, "black", centred=False)
     return np.asarray(image)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import pickle
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from PIL import Image
 import pipelines.pick_a_panel.sample_pictures as sample_pictures
 from pipelines.errors import SettingsError
 from pipelines.geometry import Box
+from pipelines.identity import canonical_json
 from pipelines.pick_a_panel.card import ReleaseFacts, write_card
 from pipelines.pick_a_panel.release import KeepAnswers, ReleaseRendered, ReleaseSamples
 from pipelines.pick_a_panel.render import Rendering
@@ -100,32 +103,23 @@ def test_each_page_is_decoded_once_and_each_picture_encoded_once(monkeypatch: py
     assert calls == {"decode": 4, "encode_jpeg": 2 * (8 + 6)}
 
 
-def test_pictures_of_passed_pages_are_not_held() -> None:
-    held: list[int] = []
-
-    class Watched(dict[object, bytes]):
-        def __setitem__(self, key: object, value: bytes) -> None:
-            super().__setitem__(key, value)
-            held.append(len(self))
-
+def test_pictures_of_passed_pages_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = 40
-    rows = tables(pages)
+    book = tables(pages)
     windows = [row for first in range(0, pages - 1, 2) for row in _shifted(first)]
-    rows["comicspap_test"] = sorted(windows, key=lambda row: TASKS.index(row["task_type"]))
+    book["comicspap_test"] = sorted(windows, key=lambda row: TASKS.index(row["task_type"]))
+    held: list[int] = []
     original = sample_pictures._pictured
-    seen: list[int] = []
 
-    def watched(job: object, pictures: dict[object, bytes]) -> object:
-        seen.append(len(pictures))
-        return original(job, pictures)  # type: ignore[arg-type]
+    def watched(job: Any, pictures: Mapping[Any, bytes]) -> Any:
+        held.append(len(pictures))
+        return original(job, pictures)
 
-    sample_pictures._pictured = watched  # type: ignore[assignment]
-    try:
-        found, failures, _ = run_stage(ReleaseSamples("test"), FakeInputs("b", rows))
-    finally:
-        sample_pictures._pictured = original
-    assert not failures and _by_task(found) == _by_task(rows["comicspap_test"])
-    assert max(seen) <= 14
+    monkeypatch.setattr(sample_pictures, "_pictured", watched)
+    found, failures, _ = run_stage(ReleaseSamples("test"), FakeInputs("b", book))
+    assert not failures and _by_task(found) == _by_task(book["comicspap_test"])
+    # One window's eight panels and six drawn options, however many windows the book has.
+    assert max(held) <= 14
 
 
 def _shifted(first_page: int) -> list[Row]:
@@ -214,6 +208,17 @@ def test_single_images_hold_each_sample(rendering: Rendering) -> None:
 def test_same_rows_each_time() -> None:
     for stage in (ReleaseSamples("test"), ReleaseRendered("test")):
         assert run_stage(stage, inputs()) == run_stage(stage, inputs())
+
+
+def test_every_setting_is_part_of_the_configuration() -> None:
+    stages = (
+        ReleaseRendered("test"),
+        ReleaseRendered("test", rendering=Rendering("squares")),
+        ReleaseRendered("test", jpeg_quality=80),
+        ReleaseRendered("test", hide_answers=True),
+    )
+    assert len({canonical_json(stage.config()) for stage in stages}) == len(stages)
+    assert all(pickle.loads(pickle.dumps(stage)) == stage for stage in stages)
 
 
 def test_a_quality_that_jpeg_does_not_have_is_refused() -> None:
