@@ -140,7 +140,7 @@ class _RowFile:
         self._pending, self._bytes = [], 0
 
     def finish(self, footer: dict[str, str]) -> None:
-        if self._pending or not self.rows:
+        if self._pending:
             self._flush()
         meta = footer | {"content": self._digest.hexdigest()[:32]}
         self._writer.add_key_value_metadata({f"storyloom.{k}": v for k, v in sorted(meta.items())})

@@ -109,7 +109,7 @@ def decode_picture(picture: Picture, *, at_least: int | None = None) -> np.ndarr
                 pixels = _decode_quickly(picture, at_least)
             else:
                 image.load()
-                pixels = _rgb(image)
+                pixels = rgb(image)
     except ItemError:
         raise
     except MemoryError:
@@ -172,7 +172,7 @@ def _decode_quickly(picture: Picture, at_least: int | None) -> np.ndarray:
     return pixels if flags == cv2.IMREAD_COLOR_RGB else cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB)
 
 
-def _rgb(image: Image.Image) -> np.ndarray:
+def rgb(image: Image.Image) -> np.ndarray:
     if image.mode in _SIXTEEN_BIT or (image.mode == "I" and image.format == "PNG"):
         grey = np.asarray(image).astype(np.uint32)
         return np.repeat(((grey * 255 + 32767) // 65535).astype(np.uint8)[..., None], 3, axis=2)

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw
 
-from pipelines.comics.page_pictures import _rgb as rgb
+from pipelines.comics.page_pictures import rgb
 from pipelines.comics.page_pictures import decode
 from pipelines.errors import SettingsError
 from pipelines.geometry import Box
