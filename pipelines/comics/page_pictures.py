@@ -173,6 +173,7 @@ def _decode_quickly(picture: Picture, at_least: int | None) -> np.ndarray:
 
 
 def rgb(image: Image.Image) -> np.ndarray:
+    """An opened picture's pixels as RGB uint8 (H, W, 3), not turned; alpha is put on white. Raises ItemError for odd modes."""
     if image.mode in _SIXTEEN_BIT or (image.mode == "I" and image.format == "PNG"):
         grey = np.asarray(image).astype(np.uint32)
         return np.repeat(((grey * 255 + 32767) // 65535).astype(np.uint8)[..., None], 3, axis=2)

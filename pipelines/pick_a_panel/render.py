@@ -15,8 +15,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw
 
-from pipelines.comics.page_pictures import rgb
-from pipelines.comics.page_pictures import decode
+from pipelines.comics.page_pictures import decode, rgb
 from pipelines.errors import SettingsError
 from pipelines.geometry import Box
 from pipelines.lettering import common_size, letter, measure
