@@ -12,9 +12,10 @@ import pyarrow as pa
 from pydantic import Field
 
 from pipelines.errors import LakeError
+from pipelines.markdown import escape, table
 from pipelines.schemas import FAILURES, TABLES
-from pipelines.stage import Stage
-from resources.build import BuildReport, Source, build_table, plan
+from pipelines.stage import Failure, Stage
+from resources.build import BuildReport, Progress, Source, build_table, plan
 from resources.engines.progress import ProgressReporter
 from resources.project import Project
 from resources.shard_writer import beside
@@ -43,6 +44,30 @@ class BuildConfig(dg.Config):
 
 
 @dataclass(frozen=True)
+class Found:
+    """The shards that a table should have; without either, those of the first table that its stage reads."""
+
+    sources: Mapping[str, Source] | None = None
+    """What each shard is computed from, for tables that are built from files."""
+    expected: Iterable[str] | None = None
+    """Which shards, for a table that has one for some of its upstream's shards only."""
+    failures: Sequence[Failure] = ()
+    """What belongs to no shard: files that could not be used at all."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What was made after a table: metadata of the asset, and the builds whose failures count as the table's."""
+
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    reports: Sequence[BuildReport] = ()
+
+
+Finish = Callable[[Project, Progress], Finished]
+"""Makes what stands on a finished table (previews, a release)."""
+
+
+@dataclass(frozen=True)
 class TableSpec:
     """What is particular to one table's asset."""
 
@@ -51,18 +76,11 @@ class TableSpec:
     group: str
     kinds: set[str]
     stage: Callable[[Project], Stage]
-    version: int
     deps: tuple[str, ...] = ()
-    sources: Callable[[Project], Mapping[str, Source]] | None = None
-    expected: Callable[[Project], Iterable[str]] | None = None
-    metadata: Callable[[Project, Stage], Mapping[str, Any]] = field(default=lambda _project, _stage: {})
-
-    def inputs(self, project: Project) -> dict[str, Any]:
-        """What `plan` and `build_table` need to know beside the stage."""
-        return {
-            "sources": self.sources(project) if self.sources else None,
-            "expected": self.expected(project) if self.expected else None,
-        }
+    version: int = 1
+    """Code version that Dagster shows: the stage's, or higher where what follows the stage changed."""
+    find: Callable[[Project], Found] = lambda project: Found()
+    finish: Finish = lambda project, progress: Finished()
 
 
 def table_assets(specs: Sequence[TableSpec]) -> list[dg.AssetsDefinition]:
@@ -99,17 +117,24 @@ def _table_asset(
         project = storyloom.open()
         _ensure_upstream(context, project, upstream, assets)
         stage = spec.stage(project)
+        found = spec.find(project)
+        progress = ProgressReporter(context.log.info)
         report = build_table(
             stage,
             project.lake,
             project.engine,
-            ProgressReporter(context.log.info),
-            **spec.inputs(project),
+            progress,
+            found.sources,
+            found.expected,
+            outside=found.failures,
             only=config.shards,
             force=config.force,
         )
-        metadata = report_metadata(project, stage, report) | dict(spec.metadata(project, stage))
-        return dg.MaterializeResult(metadata=metadata, check_results=[failures_check(project, report)])
+        finished = spec.finish(project, progress)
+        metadata = report_metadata(project, stage, report) | dict(finished.metadata)
+        return dg.MaterializeResult(
+            metadata=metadata, check_results=[failures_check(project, [report, *finished.reports])]
+        )
 
     return build
 
@@ -123,14 +148,19 @@ def _ensure_upstream(
     """Build the tables before this one where they are missing or outdated, or stop and name what is missing.
 
     Which of the two is the profile's `build_missing_upstream`. The tables are built in a run of their own that is
-    recorded in the same Dagster instance.
+    recorded in the same Dagster instance. Tables that this run builds itself are not looked at.
     """
+    selected = context.job_def.asset_layer.selected_asset_keys
     for spec in upstream:
-        state = plan(spec.stage(project), project.lake, **spec.inputs(project))
+        if dg.AssetKey(spec.name) in selected:
+            continue
+        found = spec.find(project)
+        state = plan(spec.stage(project), project.lake, found.sources, found.expected)
         if project.profile.build_missing_upstream and not state.is_current:
             context.log.info(f"Building the upstream tables first: {', '.join(s.name for s in upstream)}")
             resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}
-            dg.materialize([assets[s.name] for s in upstream], instance=context.instance, resources=resources)
+            missing = [assets[s.name] for s in upstream if dg.AssetKey(s.name) not in selected]
+            dg.materialize(missing, instance=context.instance, resources=resources)
             return
         if state.missing:
             raise LakeError(
@@ -169,26 +199,19 @@ def report_metadata(project: Project, stage: Stage, report: BuildReport) -> dict
     }
     rows = project.lake.read_table(beside("_failures", stage.output), FAILURES).slice(0, _SHOWN_FAILURES).to_pylist()
     if rows:
-        lines = [f"| {_cell(r['item_id'])} | {_cell(r['kind'])} | {_cell(r['message'])} |" for r in rows]
-        metadata["failed_items"] = dg.MetadataValue.md(
-            "\n".join(["| item | kind | message |", "|---|---|---|", *lines])
-        )
+        cells = [[escape(r["item_id"]), escape(r["kind"]), escape(r["message"])] for r in rows]
+        metadata["failed_items"] = dg.MetadataValue.md(table(["item", "kind", "message"], cells, numbers=False))
     return metadata
 
 
-def failures_check(project: Project, report: BuildReport) -> dg.AssetCheckResult:
+def failures_check(project: Project, reports: Sequence[BuildReport]) -> dg.AssetCheckResult:
     """Passes without failures; else a warning, and an error above the profile's `max_failure_ratio`."""
-    ratio = report.failures / max(report.rows + report.failures, 1)
+    failures = sum(report.failures for report in reports)
+    ratio = max(report.failures / max(report.rows + report.failures, 1) for report in reports)
     severe = ratio > project.profile.max_failure_ratio
     return dg.AssetCheckResult(
         check_name="failures",
-        passed=report.failures == 0,
+        passed=failures == 0,
         severity=dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
-        metadata={"failures": report.failures, "ratio": round(ratio, 4)},
+        metadata={"failures": failures, "ratio": round(ratio, 4)},
     )
-
-
-def _cell(text: str) -> str:
-    """Text from files as a Markdown table's cell: one line, nothing in it acts as markup."""
-    flat = " ".join(text.split())[:300]
-    return "".join(f"&#{ord(c)};" if c in "|<>&`*_[]()!#\\" else c for c in flat)

@@ -24,9 +24,9 @@ def escape(text: str, longest: int = 120) -> str:
     return "".join(parts)
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table of cells that are Markdown already; columns after the first are set to the right."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+def table(head: list[str], rows: list[list[str]], *, numbers: bool = True) -> str:
+    """A Markdown table of cells that are Markdown already; with `numbers`, columns after the first are set to the right."""
+    lines = [head, ["---", *["---:" if numbers else "---"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 

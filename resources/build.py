@@ -7,15 +7,18 @@ Stages and engines know nothing of it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pipelines.errors import LakeError
 from pipelines.identity import fingerprint
-from pipelines.stage import Stage
+from pipelines.stage import Failure, Stage
 from resources.lake import Footer, Lake
-from resources.shard_writer import beside
+from resources.shard_writer import beside, write_failures
+
+OUTSIDE = "//"
+"""Shard key of failures that belong to no shard; no id of a book can hold an empty part."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,9 @@ def plan(
         missing += not all(shard in o for o in outputs)
         weight = max((f[shard].rows for f in upstream.values() if shard in f), default=0)
         todo.append(ShardTask(shard, wish, source.value if source else None, weight))
-    gone = sorted({s for o in outputs for s in o} - set(wanted)) if not chosen else []
+    # A shard that failed from the start has no file, only its failure rows.
+    known = {s for found in [*outputs, lake.footers(beside("_failures", stage.output))] for s in found}
+    gone = [] if chosen else sorted(known - set(wanted) - {OUTSIDE})
     return Plan(sorted(todo, key=lambda t: -t.weight), current, gone, missing)
 
 
@@ -143,10 +148,15 @@ def build_table(
     sources: Mapping[str, Source] | None = None,
     expected: Iterable[str] | None = None,
     *,
+    outside: Sequence[Failure] = (),
     only: Iterable[str] = (),
     force: bool = False,
 ) -> BuildReport:
-    """Compute the stale and missing shards, keep the rest untouched, remove those whose source is gone."""
+    """Compute the stale and missing shards, keep the rest untouched, remove those whose source is gone.
+
+    `outside` are failures that belong to no shard (files that could not be used at all): they replace those of the
+    last build.
+    """
     started = time.monotonic()
     tables = output_tables(stage)
     for table in tables:
@@ -164,7 +174,9 @@ def build_table(
         else:
             report.built += 1
         progress(stage.output, done, len(state.todo), rows)
+    write_failures(lake, stage, OUTSIDE, outside)
     _count(report, stage, lake, tables)
+    report.failures += len(outside)
     report.rows_built = rows
     report.seconds = time.monotonic() - started
     return report

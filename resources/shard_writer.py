@@ -7,7 +7,7 @@ and always has its failure rows beside it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -67,7 +67,7 @@ def beside(kind: str, output: str) -> str:
     return f"{kind}/{output.replace('/{}', '')}"
 
 
-def write_failures(lake: Lake, stage: Stage, shard: str, failures: list[Failure]) -> None:
+def write_failures(lake: Lake, stage: Stage, shard: str, failures: Sequence[Failure]) -> None:
     """Replace the failure rows of a shard; without any the file goes away."""
     now = datetime.now(UTC)
     rows = [

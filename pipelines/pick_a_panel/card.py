@@ -142,9 +142,7 @@ def _introduction(facts: ReleaseFacts) -> str:
         "Questions about comics: a run of panels is shown with one of them missing, and the reader picks the missing "
         "panel among options that come from the same story. Five skills ask for different kinds of understanding. The "
         "form is that of ComicsPAP (Vivoli et al., 2025).",
-        table(["Skill", "What is asked"], [[f"`{task}`", asked] for task, asked in _ASKED.items()]).replace(
-            "---:", "---"
-        ),
+        table(["Skill", "What is asked"], [[f"`{task}`", asked] for task, asked in _ASKED.items()], numbers=False),
     ]
     if facts.has_figure:
         lines.append(f"![A sample of each skill, the right option in green where it is public]({FIGURE})")
@@ -247,7 +245,7 @@ def _licences(books: Sequence[BookFacts]) -> str:
     if len(common) > _LICENCES_LISTED:
         parts.append(f"And {len(common) - _LICENCES_LISTED:,} licences more.")
     rows = [[escape(b.book_id), escape(b.title), _licence(b), b.split] for b in ordered[:_BOOKS_LISTED]]
-    parts.append(table(["Book", "Title", "Licence", "Split"], rows).replace("---:", "---"))
+    parts.append(table(["Book", "Title", "Licence", "Split"], rows, numbers=False))
     if len(ordered) > _BOOKS_LISTED:
         parts.append(f"And {len(ordered) - _BOOKS_LISTED:,} books more.")
     return "\n\n".join(parts)

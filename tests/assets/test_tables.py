@@ -10,7 +10,7 @@ from typing import ClassVar
 import dagster as dg
 import pytest
 
-from assets.tables import StoryloomResource, TableSpec, table_assets
+from assets.tables import Found, StoryloomResource, TableSpec, table_assets
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 from resources.build import Source
 from resources.lake import Lake
@@ -48,10 +48,9 @@ SPECS = [
         "comics",
         {"parquet"},
         lambda project: Stories(),
-        1,
-        sources=lambda project: {"a": Source(None, "1"), "b": Source(None, "2")},
+        find=lambda project: Found({"a": Source(None, "1"), "b": Source(None, "2")}),
     ),
-    TableSpec("comic_captions", "Captions", "comics", {"parquet"}, lambda project: Captions(), 1, ("comic_stories",)),
+    TableSpec("comic_captions", "Captions", "comics", {"parquet"}, lambda project: Captions(), ("comic_stories",)),
 ]
 
 

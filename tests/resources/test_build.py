@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from pipelines.errors import LakeError
+from pipelines.schemas import FAILURES
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 from resources.build import BuildReport, Source, build_table, plan
 from resources.engines.local import LocalEngine
@@ -142,3 +143,20 @@ def test_every_reader_finds_a_shard_whatever_its_key(lake: Lake, key: str) -> No
 def test_different_keys_have_different_names() -> None:
     keys = ["a/b", "a%2Fb", "a_b", "A/B", "x" * 300, "x" * 301, "_a", "%5Fa"]
     assert len({shard_name(k) for k in keys}) == len(keys)
+
+
+def test_failures_outside_any_shard_stay_until_a_build_has_none(lake: Lake) -> None:
+    lost = [Failure("catalog.csv, line 3", "catalog", "No such book")]
+    assert _build(lake, Stories(), {"a": "one"}, outside=lost).failures == 2
+    items = lake.read_table("_failures/comic_stories", FAILURES)["item_id"].to_pylist()
+    assert sorted(items) == ["catalog.csv, line 3", "page 1"]
+    assert plan(Stories(), lake, {"a": Source("one", "one")}).is_current
+    assert _build(lake, Stories(), {"a": "one"}).failures == 1
+    assert lake.read_table("_failures/comic_stories", FAILURES)["item_id"].to_pylist() == ["page 1"]
+
+
+def test_a_shard_that_always_failed_leaves_nothing_behind_when_it_is_gone(lake: Lake) -> None:
+    _build(lake, Stories(), {"a": "one", "b": "raise"})
+    assert lake.read_table("_failures/comic_stories", FAILURES).num_rows == 2
+    _build(lake, Stories(), {"a": "one"})
+    assert set(lake.read_table("_failures/comic_stories", FAILURES)["shard"].to_pylist()) == {"a"}
