@@ -64,7 +64,9 @@ class AnnotationEntry:
 def bad(file: str, item: str, error: ItemError) -> Failure:
     """The failure row of one item of a file, naming both."""
     place = f"{file}, {item}" if item else file
-    return Failure.of(f"{file}#{item}" if item else file, ItemError(error.kind, error.what, where=place, remedy=error.remedy))
+    return Failure.of(
+        f"{file}#{item}" if item else file, ItemError(error.kind, error.what, where=place, remedy=error.remedy)
+    )
 
 
 def wrong(what: str, remedy: str = "Correct the value and run again.") -> ItemError:
@@ -96,7 +98,9 @@ def box(values: Any, what: str) -> list[float]:
     """A box [x, y, w, h] with an area."""
     x, y, w, h = finite(values, 4, f"the box of {what}")
     if w <= 0 or h <= 0:
-        raise wrong(f"the box of {what} has no area: {excerpt(values)}", "Give x, y, width, height with both sizes over 0.")
+        raise wrong(
+            f"the box of {what} has no area: {excerpt(values)}", "Give x, y, width, height with both sizes over 0."
+        )
     return [x, y, w, h]
 
 
@@ -116,7 +120,9 @@ def size(width: Any, height: Any) -> tuple[float, float] | None:
         return None
     w, h = finite([width, height], 2, "the page's width and height")
     if w <= 0 or h <= 0:
-        raise wrong(f"the page's width and height are {excerpt([width, height])}", "Give the size of the annotated picture.")
+        raise wrong(
+            f"the page's width and height are {excerpt([width, height])}", "Give the size of the annotated picture."
+        )
     return w, h
 
 

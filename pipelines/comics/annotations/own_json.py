@@ -117,6 +117,7 @@ def _page(value: Any, file: str, item: str, book: str, limits: Limits) -> Annota
         aspects["captions"] = {
             number: entries.words(text, f"the caption of panel {number}", limits)
             for number, text in page.captions.items()
+            if text.strip()
         }
     _check_panel_numbers(aspects)
     return AnnotationEntry(
@@ -163,4 +164,6 @@ def _validated(model: type[BaseModel], value: Any) -> Any:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         more = f" ({error.error_count() - 1} more errors)" if error.error_count() > 1 else ""
-        raise wrong(f"{entries.excerpt(place)[1:-1] or 'the entry'}: {first['msg']}{more}", "See docs/annotations.md.") from None
+        raise wrong(
+            f"{entries.excerpt(place)[1:-1] or 'the entry'}: {first['msg']}{more}", "See docs/annotations.md."
+        ) from None
