@@ -26,7 +26,7 @@ Region = dict[str, Any]
 class Limits:
     """What one annotation file may hold; more than that is a failure, so that memory stays bounded."""
 
-    file_bytes: int = 256 * 2**20
+    file_bytes: int = 128 * 2**20
     pages: int = 200_000
     regions: int = 2_000
     """Panels or textboxes on one page."""
@@ -42,7 +42,7 @@ class AnnotationEntry:
 
     `aspects` maps an aspect to what the file says, with coordinates as the file has them: pixels of a picture of `size`
     (None: of the page itself), or percent of it. `ordered` tells whether panels and texts come in reading order.
-    `page` is a page number, or a name: a page_id, a path, a file's name. `story` names the story that the page is in.
+    `page` is a page number, or a picture's path or file name. `story` names the story that the page is in.
     """
 
     file: str
@@ -137,9 +137,17 @@ def words(value: Any, what: str, limits: Limits) -> str:
     return value
 
 
+def page_of_id(value: Any, limits: Limits) -> tuple[str, int]:
+    """The book and the page number that a page_id (`<book_id>/0007`) names."""
+    book, slash, number = words(value, "the page_id", limits).rpartition("/")
+    if not (slash and book and number.isascii() and number.isdigit() and 4 <= len(number) < 10):
+        raise wrong(f"{excerpt(value)} is no page_id", "A page_id is the book's id, a slash and four digits.")
+    return book, int(number)
+
+
 def excerpt(value: Any) -> str:
     """A value as a message shows it: short, printable."""
-    shown = ascii(value) if not isinstance(value, (list, tuple)) else ascii(list(value[:6]))
+    shown = repr(list(value[:6]) if isinstance(value, (list, tuple)) else value)
     return shown if len(shown) <= 80 else shown[:77] + "..."
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipelines.comics.annotations import own_json
+from pipelines.comics.annotations import coco, comix_xml, label_studio, own_json
 from pipelines.comics.annotations.entries import AnnotationEntry, Limits, bad, checked, excerpt
 from pipelines.errors import ItemError
 from pipelines.stage import Failure
@@ -104,9 +104,15 @@ def _content(path: Path, folder: Path, limits: Limits) -> bytes:
 
 
 def _read(data: bytes, name: str, limits: Limits) -> Iterator[AnnotationEntry | Failure]:
+    if name.lower().endswith(".xml"):
+        return comix_xml.read(data, name, limits)
     value = parse_json(data)
     if isinstance(value, dict) and own_json.KEY in value:
         return own_json.read(value, name, limits)
+    if coco.is_coco(value):
+        return coco.read(value, name, limits)
+    if label_studio.is_label_studio(value):
+        return label_studio.read(value, name, limits)
     raise ItemError("unknown_format", "the JSON is of no known format", remedy=f"Known are {_FORMATS}.")
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pipelines.comics.annotations.entries import AnnotationEntry, bad, excerpt
 from pipelines.errors import ItemError
@@ -20,7 +21,11 @@ from pipelines.stage import Failure
 _ARCHIVE = re.compile(r"\.(cbz|zip|cb7|7z|cbt|tar|tar\.(gz|bz2|xz)|tgz|cbr|rar|pdf|epub)$", re.IGNORECASE)
 _UPLOAD = re.compile(r"^[0-9a-f]{8}-(?=.)")
 """What Label Studio puts before the name of an uploaded file."""
+_DIGITS = re.compile(r"[0-9]{1,9}$")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _MAX_PARTS = 32
+_SUGGESTIONS = 20
+"""For how many unknown books a like name is looked for, which takes a comparison with each book."""
 
 
 def group_by_book(
@@ -40,7 +45,10 @@ def group_by_book(
             unknown[entry.file, entry.book or _folder_of(entry.page)] += 1
         else:
             found.setdefault(placed.book, []).append(placed)
-    return found, [_unknown(file, name, count, ids) for (file, name), count in unknown.items()]
+    failures = []
+    for place, ((file, name), count) in enumerate(unknown.items()):
+        failures.append(_unknown(file, name, count, ids if place < _SUGGESTIONS else frozenset()))
+    return found, failures
 
 
 def entries_digest(entries: Sequence[AnnotationEntry]) -> str:
@@ -99,51 +107,56 @@ def _unknown(file: str, name: str, count: int, ids: frozenset[str]) -> Failure:
 class PageNames:
     """The pages of one book, to be found by what annotation files call them."""
 
-    def __init__(self, pages: Iterable[Mapping[str, object]]) -> None:
+    def __init__(self, pages: Iterable[Mapping[str, Any]]) -> None:
         """Take rows with `page_id`, `page_number` and `member`."""
         self._by_number: dict[int, str] = {}
-        self._by_name: list[dict[str, set[str]]] = [{}, {}, {}]
+        self._by_member: dict[str, set[str]] = {}
+        self._by_path: dict[str, set[str]] = {}
+        self._by_stem: dict[str, set[str]] = {}
+        self._by_digits: dict[int, set[str]] = {}
         for page in pages:
-            identity, member = str(page["page_id"]), _clean(str(page["member"]))
-            self._by_number[int(str(page["page_number"]))] = identity
-            names = (identity, identity.rpartition("/")[2], member), _tails(member), _tails(_stem(member))
-            for kind, of_page in zip(self._by_name, names, strict=True):
-                for name in of_page:
-                    kind.setdefault(name, set()).add(identity)
+            identity, member = page["page_id"], _clean(page["member"])
+            self._by_number[page["page_number"]] = identity
+            self._by_member.setdefault(member, set()).add(identity)
+            for tail in _tails(member):
+                self._by_path.setdefault(tail, set()).add(identity)
+                self._by_stem.setdefault(_stem(tail), set()).add(identity)
+            digits = _DIGITS.search(_stem(member))
+            if digits:
+                self._by_digits.setdefault(int(digits[0]), set()).add(identity)
 
     def find(self, page: int | str) -> str:
-        """The page_id of a number or a name; raises `ItemError` (`unknown_page`, `ambiguous_page`).
+        """The page_id of a page number or of a picture's name; raises `ItemError` (`unknown_page`, `ambiguous_page`).
 
-        Names are tried from the strictest on: page_id or whole path, the end of a path, the same without extension, and
-        all of that again for shorter ends of the name and without the prefix of an upload.
+        A name is tried as a page's path, as the end of one, then without extension; then shorter ends of it, without the
+        prefix of an upload; a bare number is the one at the end of a file's name.
         """
         if isinstance(page, int):
             if page in self._by_number:
                 return self._by_number[page]
-            raise _no_page(f"number {page}", "it may be missing from the book, or could not be read")
-        for name in _spellings(_clean(page)):
-            for kind in self._by_name:
-                for key in (name, _stem(name)) if kind is self._by_name[-1] else (name,):
-                    found = kind.get(key, set())
-                    if len(found) == 1:
-                        return next(iter(found))
-                    if found:
-                        what = f"{excerpt(page)} may be any of {len(found)} pages: {', '.join(sorted(found)[:4])}"
-                        raise ItemError("ambiguous_page", what, remedy="Give more of its path, or the page's number.")
-        raise _no_page(excerpt(page), "it may be missing from the book, or could not be read")
+            raise _no_page(f"number {page}")
+        for found in self._candidates(_clean(page)):
+            if len(found) == 1:
+                return next(iter(found))
+            if found:
+                what = f"{excerpt(page)} may be any of {len(found)} pages: {', '.join(sorted(found)[:4])}"
+                raise ItemError("ambiguous_page", what, remedy="Give more of its path, or the page's number.")
+        raise _no_page(excerpt(page))
+
+    def _candidates(self, name: str) -> Iterator[set[str]]:
+        none: set[str] = set()
+        for tail in (*_tails(name), _UPLOAD.sub("", name.rpartition("/")[2])):
+            yield self._by_member.get(tail, none)
+            yield self._by_path.get(tail, none)
+            yield self._by_stem.get(_stem(tail), none)
+        number = name.rpartition("/")[2]
+        if _NUMBER.fullmatch(number):
+            yield self._by_digits.get(int(number), none)
 
 
-def _no_page(name: str, reason: str) -> ItemError:
-    return ItemError(
-        "unknown_page", f"the book has no page {name}; {reason}", remedy="Correct the page's name or number."
-    )
-
-
-def _spellings(name: str) -> Iterator[str]:
-    yield from _tails(name)
-    file = name.rpartition("/")[2]
-    if _UPLOAD.match(file):
-        yield _UPLOAD.sub("", file)
+def _no_page(name: str) -> ItemError:
+    what = f"the book has no page {name}, or it could not be read"
+    return ItemError("unknown_page", what, remedy="Correct the page's name or number.")
 
 
 def _tails(path: str) -> list[str]:
