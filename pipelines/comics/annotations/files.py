@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +25,30 @@ _IGNORED_NAMES = ("readme", "license", "licence", "thumbs.db", "desktop.ini", "_
 _FORMATS = "Storyloom's own JSON, a JSON export of Label Studio, CoMix XML, COCO JSON"
 
 
-def read_annotation_files(folder: Path, limits: Limits = _LIMITS) -> tuple[list[AnnotationEntry], list[Failure]]:
-    """The entries of all annotation files below `folder`, in order of path, and a failure for all that cannot be used.
+def read_annotation_files(
+    folders: Path | Iterable[Path], limits: Limits = _LIMITS
+) -> tuple[list[AnnotationEntry], list[Failure]]:
+    """The entries of all annotation files below a folder or several, and a failure for all that cannot be used.
 
-    `.json` and `.xml` files are read, in subfolders too. Hidden files, README and LICENSE, `.md` and pictures are ignored;
-    any other file is a failure, so that a forgotten format does not pass for an annotation. A folder that does not exist
-    holds none.
+    `.json` and `.xml` files are read in order of path, in subfolders too. Hidden files, README and LICENSE, `.md` and pictures
+    are ignored; any other file is a failure, so that a forgotten format does not pass for an annotation. A folder that does
+    not exist holds none.
     """
     found: list[AnnotationEntry] = []
     failures: list[Failure] = []
-    for item in _walk(folder):
-        if isinstance(item, Failure):
-            failures.append(item)
-            continue
-        path, name = item
-        try:
-            entries, faults = checked(_read(_content(path, folder, limits), name, limits))
-        except ItemError as error:
-            failures.append(bad(name, "", error))
-            continue
-        found += entries
-        failures += faults
+    for folder in [folders] if isinstance(folders, Path) else folders:
+        for item in _walk(folder):
+            if isinstance(item, Failure):
+                failures.append(item)
+                continue
+            path, name = item
+            try:
+                entries, faults = checked(_read(_content(path, folder, limits), name, limits))
+            except ItemError as error:
+                failures.append(bad(name, "", error))
+                continue
+            found += entries
+            failures += faults
     return found, failures
 
 

@@ -19,7 +19,7 @@ from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 
 _ORDER = ("kind", "panels", "texts", "captions")
 _COUNTING = ("texts", "captions")
-"""Aspects that name panels by their number."""
+"""Aspects that name panels by their number, where the file gives panels in order."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _take(
             yield _gives_way(claim, other, f"the {aspect} of {page['page_id']}")
             if claim.payload != other.payload:
                 lost.add(aspect)
-        elif "panels" in lost and aspect in _COUNTING:
+        elif "panels" in lost and aspect in _COUNTING and entry.ordered:
             what = (
                 f"the {aspect} of {page['page_id']} count the panels of this file, and those of another file are taken"
             )

@@ -104,9 +104,7 @@ def own(book: str, *of_pages: Mapping[str, Any], **top: Any) -> dict[str, Any]:
     return {"storyloom_annotations": 1, "book": book, "pages": list(of_pages), **top}
 
 
-def coco(
-    images: Sequence[Mapping[str, Any]], regions: Sequence[tuple[int, str, Any]], **more: Any
-) -> dict[str, Any]:
+def coco(images: Sequence[Mapping[str, Any]], regions: Sequence[tuple[int, str, Any]], **more: Any) -> dict[str, Any]:
     """A COCO file; `regions` are (image id, category name, bbox or a dict of the annotation's own keys)."""
     names = ["panel", "character", "balloon", "text"]
     annotations = [
