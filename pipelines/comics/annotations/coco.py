@@ -21,6 +21,8 @@ from pipelines.stage import Failure, Row
 
 CATEGORIES = ("panel", "character", "balloon", "text", "onomatopoeia", "link", "face")
 """CoMix's categories; ids count from 1 (FORMAT.md and the benchmark of github.com/emanuelevivoli/CoMix)."""
+PAGE_COLUMNS = ["page_id", "book_id", "member", "width", "height"]
+"""What the writer needs of `comic_pages`: all but the pictures."""
 _FORMAT = "coco"
 
 
@@ -152,8 +154,7 @@ def coco(pages: pa.Table, panels: pa.Table, texts: pa.Table) -> dict[str, Any]:
     them; ids count from 1. Regions of pages that are not in `pages` are left out.
     """
     images: dict[str, Row] = {}
-    columns = ["page_id", "book_id", "member", "width", "height"]
-    for number, page in enumerate(pages.select(columns).sort_by("page_id").to_pylist(), 1):
+    for number, page in enumerate(pages.select(PAGE_COLUMNS).sort_by("page_id").to_pylist(), 1):
         size = {"width": page["width"], "height": page["height"]}
         name = f"{page['book_id']}/{page['member']}"
         images[page["page_id"]] = {"id": number, "file_name": name, **size, "page_id": page["page_id"]}

@@ -118,9 +118,49 @@ _LEAVES = st.one_of(
     st.sampled_from(["panel", "text", "001.jpg", "hero/0001", "\ud800"]),
 )
 _KEYS = st.sampled_from(
-    """book pages page member width height kind panels texts captions stories box polygon text panel first_page last_page
-    images annotations categories id name file_name page_id image_id category_id bbox segmentation
-    data image result value x y points rectanglelabels labels rotation original_width original_height 1""".split()
+    [
+        "book",
+        "pages",
+        "page",
+        "member",
+        "width",
+        "height",
+        "kind",
+        "panels",
+        "texts",
+        "captions",
+        "stories",
+        "box",
+        "polygon",
+        "text",
+        "panel",
+        "first_page",
+        "last_page",
+        "images",
+        "annotations",
+        "categories",
+        "id",
+        "name",
+        "file_name",
+        "page_id",
+        "image_id",
+        "category_id",
+        "bbox",
+        "segmentation",
+        "data",
+        "image",
+        "result",
+        "value",
+        "x",
+        "y",
+        "points",
+        "rectanglelabels",
+        "labels",
+        "rotation",
+        "original_width",
+        "original_height",
+        "1",
+    ]
 )
 _VALUES = st.recursive(
     _LEAVES,

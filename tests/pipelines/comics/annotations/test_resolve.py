@@ -168,6 +168,18 @@ def test_aspects_of_a_page_may_come_from_different_files(tmp_path: Path) -> None
     assert {r["aspect"]: r["file"] for r in found.rows} == {"panels": "hero/a.json", "captions": "hero/b.json"}
 
 
+def test_texts_of_a_format_that_counts_no_panels_outlive_its_panels(tmp_path: Path) -> None:
+    regions = [(1, "panel", [0, 0, 400, 750]), (1, "text", [10, 10, 50, 20])]
+    files = {
+        "hero/a.json": coco([{"id": 1, "file_name": "002.jpg"}], regions),
+        "hero/b.json": own("hero", {"page": 2, "panels": [{"box": [0, 0, 900, 900]}]}),
+    }
+    found = resolve(tmp_path, files)
+    assert found.failures == []
+    assert [d.item_id for d in found.dropped] == ["hero/a.json#image 1"]
+    assert {r["aspect"]: r["file"] for r in found.rows} == {"panels": "hero/b.json", "texts": "hero/a.json"}
+
+
 def test_two_files_of_one_format_that_differ_are_a_conflict_and_the_first_is_taken(tmp_path: Path) -> None:
     other = copy.deepcopy(WHOLE)
     other["panels"].reverse()
