@@ -120,7 +120,7 @@ def size(width: Any, height: Any) -> tuple[float, float] | None:
     if not width and not height:
         return None
     w, h = finite([width, height], 2, "the page's width and height")
-    if w <= 0 or h <= 0:
+    if w < 1 or h < 1:
         raise wrong(
             f"the page's width and height are {excerpt([width, height])}", "Give the size of the annotated picture."
         )

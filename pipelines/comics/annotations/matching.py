@@ -101,7 +101,7 @@ def _unknown(file: str, name: str, count: int, ids: frozenset[str]) -> Failure:
     else:
         what = f"nothing says which book {count} annotations are of"
         remedy = "Name the file after the book, or put it into a folder of the book's name."
-    return bad(file, name, ItemError("unknown_book", what, remedy=remedy))
+    return bad(file, name[:100], ItemError("unknown_book", what, remedy=remedy))
 
 
 class PageNames:

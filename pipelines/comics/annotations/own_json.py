@@ -19,6 +19,7 @@ from pipelines.stage import Failure
 KEY = "storyloom_annotations"
 VERSION = 1
 _FORMAT = "storyloom"
+_MAX_PAGE = 1_000_000
 
 
 class _Strict(BaseModel):
@@ -32,11 +33,11 @@ class _Panel(_Strict):
 
 class _Text(_Panel):
     text: str | None = None
-    panel: int | None = Field(None, ge=1)
+    panel: int | None = Field(None, ge=1, le=9_999)
 
 
 class _Page(_Strict):
-    page: int | None = Field(None, ge=1, le=1_000_000)
+    page: int | None = Field(None, ge=1, le=_MAX_PAGE)
     member: str | None = None
     width: float | None = Field(None, gt=0)
     height: float | None = Field(None, gt=0)
@@ -47,8 +48,8 @@ class _Page(_Strict):
 
 
 class _Story(_Strict):
-    first_page: int = Field(ge=1)
-    last_page: int = Field(ge=1)
+    first_page: int = Field(ge=1, le=_MAX_PAGE)
+    last_page: int = Field(ge=1, le=_MAX_PAGE)
 
 
 class _Stories(_Strict):

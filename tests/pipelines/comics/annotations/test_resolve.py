@@ -78,6 +78,9 @@ def test_coordinates_are_scaled_from_the_annotated_size_and_clipped_at_the_edge(
         ({"width": 1500, "height": 1000}, "other_picture", "1500x1000"),
         ({"width": 1500}, "bad_annotation", "`width` and `height` go together"),
         ({"width": -1, "height": -1}, "bad_annotation", "width"),
+        ({"width": 5e-324, "height": 5e-324}, "bad_annotation", "width and height are [5e-324, 5e-324]"),
+        ({"page": 10**30}, "bad_annotation", "page"),
+        ({"texts": [{"box": [1, 1, 9, 9], "panel": 10**30}]}, "bad_annotation", "texts.0.panel"),
         ({"panels": [{"box": [5, 5, -5, 5]}]}, "bad_annotation", "panels[0] has no area: [5, 5, -5, 5]"),
         ({"panels": [{"box": [5, 5, 5]}]}, "bad_annotation", "not 4 finite numbers"),
         ({"panels": [{"box": [5, 5, 5, True]}]}, "bad_annotation", "not 4 finite numbers"),
@@ -113,6 +116,7 @@ def test_a_page_with_an_error_is_left_out_whole_and_the_next_stands(
         ([{"first_page": 3, "last_page": 2}], "ends on page 2, before its first page 3"),
         ([{"first_page": 1, "last_page": 2}, {"first_page": 2, "last_page": 3}], "two stories share page 2"),
         ([{"first_page": 0, "last_page": 2}], "first_page"),
+        ([{"first_page": 1, "last_page": 10**30}], "last_page"),
         ({"first_page": 1, "last_page": 2}, "stories"),
     ],
 )
@@ -253,6 +257,18 @@ def test_captions_reach_the_panels_that_were_drawn_with_them(tmp_path: Path) -> 
     rows, failures, _ = run_stage(AnnotatedCaptions(), inputs)
     assert failures == []
     assert rows == [{"panel_id": "hero/0002/01", "book_id": "hero", "caption": "A door.", "source": "human"}]
+
+
+@given(st.floats(1, 1e8), st.floats(1, 1e8), st.floats(-1e8, 1e8), st.floats(1e-300, 1e8), st.booleans())
+def test_any_size_and_box_give_pixels_or_an_error(w: float, h: float, x: float, side: float, percent: bool) -> None:
+    regions = [{"box": [x, x, side, side]}]
+    entry = AnnotationEntry("a", "coco", "i", "b", 1, {"panels": regions}, (w, h), percent)
+    try:
+        (panel,) = on_page(entry, {"width": WIDTH, "height": HEIGHT}, right_to_left=False)["panels"]
+    except ItemError as error:
+        assert error.kind in ("bad_annotation", "other_picture")
+    else:
+        assert all(type(value) is int for value in panel["box"])
 
 
 _SIDE = st.floats(-500, 2500, allow_nan=False)
