@@ -43,8 +43,8 @@ _MOST_PAGES = 1_000_000
 class ComicInfo:
     """What ComicInfo.xml says; what it leaves open is None or missing.
 
-    `page_types` maps a page's place in the book, from 0, to one of `schemas.PAGE_KINDS`; `double_pages` maps places to
-    whether the picture is a double page.
+    `page_types` maps a page's place in the book, from 0, to one of `schemas.PAGE_KINDS`; `double_pages` are the places of
+    double pages.
     """
 
     title: str | None = None
@@ -52,7 +52,7 @@ class ComicInfo:
     number: str | None = None
     right_to_left: bool | None = None
     page_types: dict[int, str] = field(default_factory=dict)
-    double_pages: dict[int, bool] = field(default_factory=dict)
+    double_pages: frozenset[int] = frozenset()
 
 
 def parse_comic_info(data: bytes) -> ComicInfo:
@@ -81,7 +81,7 @@ def parse_comic_info(data: bytes) -> ComicInfo:
         # A plain "Yes" says that it is a manga, and leaves open whether it was mirrored for western readers.
         right_to_left={"yesandrighttoleft": True, "no": False}.get(manga),
         page_types=dict(_page_types(pages)),
-        double_pages=dict(_double_pages(pages)),
+        double_pages=frozenset(_double_pages(pages)),
     )
 
 
@@ -94,12 +94,11 @@ def _page_types(pages: Iterable[Element]) -> Iterable[tuple[int, str]]:
                 break
 
 
-def _double_pages(pages: Iterable[Element]) -> Iterable[tuple[int, bool]]:
-    known = {"true": True, "1": True, "false": False, "0": False}
+def _double_pages(pages: Iterable[Element]) -> Iterable[int]:
+    """Places that are marked; "false" is the schema's default, which programs write without having looked."""
     for place, attributes in _attributes(pages):
-        double = known.get(attributes.get("doublepage", "").strip().lower())
-        if double is not None:
-            yield place, double
+        if attributes.get("doublepage", "").strip().lower() in ("true", "1"):
+            yield place
 
 
 def _attributes(pages: Iterable[Element]) -> Iterable[tuple[int, dict[str, str]]]:
