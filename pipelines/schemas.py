@@ -93,6 +93,21 @@ COMIC_PANELS = pa.schema(
         _SOURCE,
     ]
 )
+COMIC_PANEL_FEATURES = pa.schema(
+    [
+        _column("panel_id", pa.string(), "The panel"),
+        _PAGE,
+        _BOOK,
+        _NUMBER,
+        _column("phash", pa.string(), "64-bit perceptual hash (DCT) of the panel's picture, 16 hex digits"),
+        _column("contrast", pa.float32(), "Standard deviation of grey, 0 to 128: near 0 for an empty panel"),
+        _column("sharpness", pa.float32(), "Variance of the Laplacian of grey: low for a blurred picture"),
+        _column("edge_density", pa.float32(), "Share of pixels on an edge (Canny), 0 to 1"),
+        _column("jpeg_bytes", pa.int32(), "Size as a JPEG of quality 90, at about 1000 pixels a page's width"),
+        _column("colours", pa.list_(pa.float32()), "Shares of pixels in 4 x 4 x 4 cells of RGB, 64 values"),
+        _SOURCE,
+    ]
+)
 COMIC_TEXTS = pa.schema(
     [
         _column("text_id", pa.string(), "`<page_id>/t03`, counted in reading order"),
@@ -175,6 +190,7 @@ TABLES: dict[str, pa.Schema] = {
     "comic_pages": COMIC_PAGES,
     "comic_annotations": COMIC_ANNOTATIONS,
     "comic_panels": COMIC_PANELS,
+    "comic_panel_features": COMIC_PANEL_FEATURES,
     "comic_texts": COMIC_TEXTS,
     "comic_page_kinds": COMIC_PAGE_KINDS,
     "comic_stories": COMIC_STORIES,
