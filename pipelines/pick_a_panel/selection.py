@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -17,11 +16,6 @@ from pipelines.errors import SettingsError
 from pipelines.identity import canonical_json
 from pipelines.schemas import TABLES
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
-
-MAX_SAMPLES: Mapping[tuple[str, str], int] = MappingProxyType(
-    {("val", "visual_closure"): 300, ("test", "visual_closure"): 1000}
-)
-"""The most samples of a (split, task), where it is bounded: ComicsPAP's Table 1 has these two round numbers."""
 
 
 def sample_hash(seed: int, sample_id: str) -> str:

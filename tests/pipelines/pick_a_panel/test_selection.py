@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import SettingsError
 from pipelines.pick_a_panel.samples import Option, Sample
-from pipelines.pick_a_panel.selection import MAX_SAMPLES, SelectSamples, sample_hash, threshold
+from pipelines.pick_a_panel.selection import SelectSamples, sample_hash, threshold
 from pipelines.stage import Row
 from tests.stage_inputs import FakeInputs, run_stage
 
@@ -53,7 +53,3 @@ def test_a_split_takes_its_samples_under_the_bound() -> None:
 def test_a_book_of_another_split_gives_nothing() -> None:
     inputs = FakeInputs("b", {"comicspap_samples": [row(1, split="train")]})
     assert run_stage(SelectSamples(split="val"), inputs) == ([], [], [])
-
-
-def test_the_published_caps() -> None:
-    assert dict(MAX_SAMPLES) == {("val", "visual_closure"): 300, ("test", "visual_closure"): 1000}
