@@ -1,0 +1,86 @@
+"""Awkward pictures come out with the pixels that a viewer would show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipelines.comics.page_facts import page_facts
+from pipelines.comics.page_pictures import decode
+from pipelines.errors import ItemError
+from tests import hostile_pictures as pictures
+from tests.hostile_pictures import BLUE, GREEN, RED
+
+WHITE, BLACK = (255, 255, 255), (0, 0, 0)
+
+
+def _mean(pixels: np.ndarray) -> tuple[int, ...]:
+    return tuple(pixels.reshape(-1, 3).mean(axis=0).round().astype(int))
+
+
+def _near(pixels: np.ndarray, colour: tuple[int, int, int]) -> bool:
+    return bool(np.abs(pixels.astype(int) - np.array(colour)).max() <= 6)
+
+
+@pytest.mark.parametrize("adobe", [False, True])
+def test_red_ink_is_red_light(adobe: bool) -> None:
+    data = pictures.cmyk(adobe=adobe)
+    assert (b"Adobe" in data) is adobe
+    assert _near(decode(data), RED)
+
+
+def test_sixteen_bits_become_eight_without_clipping() -> None:
+    ramp = decode(pictures.sixteen_bit())
+    width = pictures.SIZE[0]
+    assert np.array_equal(ramp[0, :, 0], np.round(np.arange(width) * 255 / (width - 1)))
+    assert np.array_equal(ramp[..., 0], ramp[..., 2])
+
+
+def test_a_transparent_palette_colour_lies_on_white() -> None:
+    pixels, middle = decode(pictures.palette()), pictures.SIZE[0] // 2
+    assert (_mean(pixels[:, :middle]), _mean(pixels[:, middle:])) == (WHITE, GREEN)
+
+
+def test_the_first_frame_of_an_animation_is_the_page() -> None:
+    data = pictures.animated()
+    assert _mean(decode(data)) == RED
+    assert page_facts(data).frames == 3
+
+
+def test_a_turned_picture_is_set_upright_in_its_pixels_and_its_facts() -> None:
+    data = pictures.rotated()
+    pixels, facts = decode(data), page_facts(data)
+    assert (facts.width, facts.height) == pictures.SIZE == (pixels.shape[1], pixels.shape[0])
+    assert _near(pixels[:30, -30:], RED)
+    assert _near(pixels[40:, :], WHITE)
+    assert _near(pixels[:, :56], WHITE)
+
+
+def test_a_turned_picture_has_the_hash_of_its_upright_copy() -> None:
+    data = pictures.rotated()
+    upright = pictures.encoded(pictures.Image.fromarray(decode(data)), "PNG")
+    bits = int(page_facts(data).phash, 16) ^ int(page_facts(upright).phash, 16)
+    assert bits.bit_count() <= 6
+
+
+def test_colours_are_not_swapped() -> None:
+    for kind in ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "AVIF"):
+        image = pictures.Image.new("RGB", pictures.SIZE, BLUE)
+        assert _near(decode(pictures.encoded(image, kind)), BLUE), kind
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "words"),
+    [
+        (b"", "empty", "no bytes"),
+        (pictures.corrupt(), "corrupt", "damaged|cannot be decoded"),
+        (pictures.truncated(), "truncated", "ends before"),
+        (pictures.truncated(closed=True), "truncated", "stops early"),
+        (pictures.WEB_PAGE, "not_a_picture", "web page"),
+        (pictures.bomb(), "too_large", "60000 x 60000|absurdly large"),
+    ],
+)
+def test_bad_files_say_what_is_wrong(data: bytes, kind: str, words: str) -> None:
+    with pytest.raises(ItemError, match=words) as caught:
+        page_facts(data)
+    assert caught.value.kind == kind
