@@ -94,13 +94,13 @@ def _broken_archives(comics: Path) -> dict[str, str]:
         "encrypted.cbz": (_marked_encrypted(data), "0 encrypted encrypted encrypted"),
         "empty.cbz": (b"", "0 empty"),
         "cut.cbz": (data[: len(data) // 2], "0 corrupt"),
-        "noise.cbz": (bytes(range(256)) * 20, "0 corrupt"),
+        "noise.cbz": (bytes(range(256)) * 20, "0 not_an_archive"),
         "noise.cb7": (b"7z\xbc\xaf\x27\x1c" + bytes(range(256)), "0 corrupt"),
-        "noise.cbt": (bytes(range(256)) * 20, "0 corrupt"),
+        "noise.cbt": (bytes(range(256)) * 20, "0 not_an_archive"),
         "noise.pdf": (b"%PDF-1.7\n" + bytes(range(256)), "0 corrupt"),
         "rar-named.cbz": (b"Rar!\x1a\x07\x01\x00" + bytes(range(256)), "0 corrupt"),
         "zip-named.cbr": (data, "3"),
-        "web-page.cbz": (pictures.WEB_PAGE, "0 corrupt"),
+        "web-page.cbz": (pictures.WEB_PAGE, "0 not_an_archive"),
     }
     for name, (content, _) in files.items():
         (folder / name).write_bytes(content)
@@ -177,10 +177,10 @@ def _links(comics: Path) -> dict[str, str]:
     (folder / "2.jpg").symlink_to(secret / "1.jpg")
     (comics / "links" / "out").symlink_to(secret, target_is_directory=True)
     return {
-        "links/climbing.cbz": "1 unsafe_path",
-        "links/tar.cbt": "1 unsafe_path",
-        "links/folder": "1 unsafe_path",
-        "links/out": "0 unsafe_path",
+        "links/climbing.cbz": "1 unsafe_name",
+        "links/tar.cbt": "1 unsafe_name",
+        "links/folder": "1 unsafe_name",
+        "links/out": "0 unsafe_name",
     }
 
 

@@ -7,6 +7,7 @@ page is in a book (`pages`), reading bytes from containers (`archives`).
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -73,7 +74,12 @@ def open_picture(data: bytes, *, max_pixels: int = ABSOLUTE_MAX_PIXELS) -> Pictu
             image = Image.open(io.BytesIO(data), formats=_OPENED)
             orientation = _orientation(image)
     except Image.DecompressionBombError as error:
-        raise ItemError("too_large", f"The picture is absurdly large: {error}") from None
+        pixels = int((re.findall(r"\d+", str(error)) or ["0"])[0]) / 1e6
+        raise ItemError(
+            "too_large",
+            f"The picture claims {pixels:,.0f} million pixels, as files do that are made to fill the memory",
+            remedy="Take the file out of the book.",
+        ) from None
     except Exception as error:
         raise describe_unknown(data, error) from None
     width, height = image.size

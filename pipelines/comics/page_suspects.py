@@ -38,8 +38,8 @@ def describe_unknown(data: bytes, error: Exception) -> ItemError:
         return ItemError(
             "corrupt", f"The picture file is damaged, its header cannot be read: {error}", remedy=COPY_AGAIN
         )
-    for magic, name in (*_OTHER_PICTURES, (b"", "a HEIF picture") if iso else (b"\0" * 99, "")):
-        if start.startswith(magic):
+    for magic, name in (*_OTHER_PICTURES, (b"", "a HEIF picture")):
+        if start.startswith(magic) if magic else iso:
             return ItemError(
                 "unsupported",
                 f"The file is {name}, a format that is not read",

@@ -78,7 +78,9 @@ def test_colours_are_not_swapped() -> None:
         (pictures.truncated(), "truncated", "ends before"),
         (pictures.truncated(closed=True), "truncated", "stops early"),
         (pictures.WEB_PAGE, "not_a_picture", "web page"),
-        (pictures.bomb(), "too_large", "60000 x 60000|absurdly large"),
+        (bytes(5000), "not_a_picture", "nothing but zeros"),
+        (b"\0\0\0\x18ftypheic" + bytes(100), "unsupported", "a HEIF picture"),
+        (pictures.bomb(), "too_large", "3,600 million pixels"),
     ],
 )
 def test_bad_files_say_what_is_wrong(data: bytes, kind: str, words: str) -> None:
