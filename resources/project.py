@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pipelines.errors import LibraryError
+from pipelines.schemas import SPLITS
 from resources.build import Source
 from resources.engines.local import LocalEngine
 from resources.lake import Lake
@@ -59,6 +61,17 @@ class Project:
         known = [self.library / name for name in ("comics", "videos", "strips")]
         return known[0] if any(p.is_dir() for p in known) else self.library
 
+    @property
+    def annotations(self) -> list[Path]:
+        """The folders of annotation files: in the folder of books, or beside it."""
+        folders = dict.fromkeys([self.comics / "annotations", self.library / "annotations"])
+        return [folder for folder in folders if folder.is_dir()]
+
+    @property
+    def split_shares(self) -> tuple[tuple[str, float], ...]:
+        """The share of books that each split gets, in the order in which a hash is laid over them."""
+        return tuple((split, self.profile.split_shares.get(split, 0.0)) for split in SPLITS)
+
     def model(self, role: str) -> Any:
         """The model that the profile chose for a role."""
         chosen = getattr(self.profile.models, role)
@@ -76,12 +89,19 @@ class Project:
             known = json.loads(self.lake.get(path) or b"{}")
         except ValueError:
             known = {}
-        fresh = {}
-        for key, item in items.items():
-            token = stat(item)
-            old = known.get(key)
-            is_known = isinstance(old, list) and len(old) == 2 and old[0] == token
-            fresh[key] = old if is_known and isinstance(old, list) else [token, digest(item)]
+
+        def look_at(key: str) -> list[str]:
+            try:
+                token, old = stat(items[key]), known.get(key)
+                is_known = isinstance(old, list) and len(old) == 2 and old[0] == token
+                return old if is_known and isinstance(old, list) else [token, digest(items[key])]
+            except OSError as error:
+                # The stage will meet the same error and say it in the shard's failure row.
+                return ["", f"unreadable: {error}"]
+
+        # Threads, since hashing lets others run: the disk is the limit.
+        with ThreadPoolExecutor() as threads:
+            fresh = dict(zip(items, threads.map(look_at, items), strict=True))
         if fresh != known:
             self.lake.put(path, json.dumps(fresh, sort_keys=True).encode())
         return {key: Source(item, fresh[key][1]) for key, item in items.items()}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from pipelines.errors import SettingsError
+from pipelines.comics.archives import Limits
+from pipelines.errors import SettingsError, StoryloomError
+from pipelines.pick_a_panel.samples import TaskSettings
+from pipelines.schemas import SPLITS, TASKS
 
 
 class Settings(BaseSettings):
@@ -26,6 +31,9 @@ class Settings(BaseSettings):
     """A profile's name or a path to a YAML."""
     seed: int = 0
     """The seed of all sampling."""
+
+
+Split = Literal["train", "val", "test"]
 
 
 class _Strict(BaseModel):
@@ -53,6 +61,45 @@ class ModelsProfile(_Strict):
     text_reader: ModelProfile = ModelProfile(adapter="rapidocr")
 
 
+class SingleImageProfile(_Strict):
+    """The rendering of samples as single pictures: for which splits, and how (see `pick_a_panel.render.Rendering`)."""
+
+    splits: tuple[Split, ...] = ()
+    layout: Literal["rows", "squares"] = "rows"
+    longest: int = Field(default=500, ge=48)
+    keep_aspect: bool = False
+    most_in_row: int | None = Field(default=None, ge=1)
+
+
+class ReleaseProfile(_Strict):
+    """How samples are released."""
+
+    hidden_answers: tuple[Split, ...] = ("test",)
+    """Splits whose release hides the answers; they are then kept in a folder beside it."""
+    jpeg_quality: int = Field(default=90, ge=1, le=100)
+    single_image: SingleImageProfile = SingleImageProfile()
+
+
+def _known_fields(kind: type) -> Callable[[Any], Any]:
+    """A validator that refuses names which the dataclass does not have: pydantic would ignore them."""
+    names = sorted(f.name for f in dataclasses.fields(kind))
+
+    def check(value: Any) -> Any:
+        unknown = sorted(set(value) - set(names)) if isinstance(value, dict) else []
+        if unknown:
+            raise ValueError(f"{', '.join(map(str, unknown))}: no such setting; there are {', '.join(names)}")
+        return value
+
+    return check
+
+
+def _splits_and_tasks(value: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    for split, tasks in value.items():
+        if split not in SPLITS or not set(tasks) <= set(TASKS):
+            raise ValueError(f"{split}: {', '.join(tasks)}: splits are {', '.join(SPLITS)}, tasks {', '.join(TASKS)}")
+    return value
+
+
 class Profile(_Strict):
     """How the work is done. Everything has a default, so a profile names only what it changes."""
 
@@ -61,15 +108,16 @@ class Profile(_Strict):
     """Build missing or outdated upstream tables before an asset (a laptop's comfort), or stop and name them."""
     max_failure_ratio: float = Field(default=0.1, ge=0, le=1)
     """Failures above this share of a table's items turn the asset check from a warning into an error."""
-    split_shares: dict[Literal["train", "val", "test"], float] = {"train": 0.8, "val": 0.05, "test": 0.15}
+    split_shares: dict[Split, Annotated[float, Field(ge=0)]] = {"train": 0.8, "val": 0.05, "test": 0.15}
     """Shares of the books that the catalog gives no split; the paper's collection has 80, 5 and 15 books."""
     models: ModelsProfile = ModelsProfile()
-    limits: dict[str, Any] = Field(default_factory=dict)
-    """Changes to `pipelines.comics.archives.Limits`."""
-    tasks: dict[str, Any] = Field(default_factory=dict)
-    """Changes to `pipelines.pick_a_panel.samples.TaskSettings`."""
-    release: dict[str, Any] = Field(default_factory=dict)
-    """Changes to the release: see `assets.pick_a_panel`."""
+    limits: Annotated[Limits, BeforeValidator(_known_fields(Limits))] = Limits()
+    tasks: Annotated[TaskSettings, BeforeValidator(_known_fields(TaskSettings))] = TaskSettings()
+    max_samples: Annotated[dict[str, dict[str, Annotated[int, Field(ge=1)]]], AfterValidator(_splits_and_tasks)] = (
+        Field(default={"val": {"visual_closure": 300}, "test": {"visual_closure": 1000}})
+    )
+    """The most samples of a split and task; the defaults are the two round numbers of ComicsPAP's Table 1."""
+    release: ReleaseProfile = ReleaseProfile()
 
 
 def load_profile(name: str) -> Profile:
@@ -86,7 +134,7 @@ def load_profile(name: str) -> Profile:
         raise SettingsError(f"the profile cannot be read: {error}", where=name, remedy=remedy) from error
     try:
         return Profile.model_validate(yaml.safe_load(text) or {})
-    except (yaml.YAMLError, ValidationError) as error:
+    except (yaml.YAMLError, ValidationError, StoryloomError) as error:
         raise SettingsError(f"the profile is not valid: {error}", where=name) from error
 
 

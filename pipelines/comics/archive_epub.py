@@ -1,0 +1,91 @@
+"""Books in EPUB files: the pictures in the order in which the book's own spine shows them."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import ElementTree
+from defusedxml.common import DefusedXmlException
+
+from pipelines.comics.archive_zip import ZipContainer
+from pipelines.comics.archives import Container, Limits, Member
+from pipelines.comics.page_names import is_page, natural_order
+from pipelines.errors import ItemError
+
+_MOST_TEXT = 4 * 2**20
+
+
+class EpubContainer(Container):
+    """An EPUB file. Pictures that no page of the spine shows come after the others, in natural order."""
+
+    ordered = True
+
+    def __init__(self, path: Path) -> None:
+        self._zip = ZipContainer(path)
+
+    def list(self) -> list[Member]:
+        """All files, the pictures of the spine first."""
+        members = {member.name: member for member in self._zip.list()}
+        shown = [name for name in dict.fromkeys(self._shown(members)) if name in members]
+        rest = natural_order(name for name in members if name not in set(shown))
+        return [members[name] for name in [*shown, *rest]]
+
+    def _shown(self, members: dict[str, Member]) -> Iterator[str]:
+        """Pictures in the order of the spine; a broken description gives none, and natural order then holds."""
+        try:
+            container = self._xml(members["META-INF/container.xml"])
+            package = next(e.get("full-path", "") for e in container.iter() if _tag(e) == "rootfile")
+            root = self._xml(members[package])
+        except (KeyError, StopIteration, ItemError):
+            return
+        folder = posixpath.dirname(package)
+        items = {e.get("id"): _inside(folder, e.get("href", "")) for e in root.iter() if _tag(e) == "item"}
+        for reference in (e.get("idref") for e in root.iter() if _tag(e) == "itemref"):
+            page = items.get(reference, "")
+            if is_page(page):
+                yield page
+            elif page in members:
+                yield from self._pictures(members[page])
+
+    def _pictures(self, page: Member) -> Iterator[str]:
+        try:
+            root = self._xml(page)
+        except ItemError:
+            return
+        for element in root.iter():
+            links = [value for name, value in element.attrib.items() if name == "src" or name.endswith("href")]
+            if _tag(element) in ("img", "image"):
+                yield from (_inside(posixpath.dirname(page.name), link) for link in links)
+
+    def _xml(self, member: Member) -> Element:
+        data = self._zip.read(member, _MOST_TEXT)
+        try:
+            return ElementTree.fromstring(data)
+        except (ParseError, DefusedXmlException, ValueError, RecursionError) as error:
+            raise ItemError("corrupt", f"The book's description is damaged: {error}") from None
+
+    def read(self, member: Member, most: int) -> bytes:
+        """A file's bytes."""
+        return self._zip.read(member, most)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+
+def _tag(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2].lower()
+
+
+def _inside(folder: str, link: str) -> str:
+    """The member that a relative link names."""
+    return posixpath.normpath(posixpath.join(folder, unquote(link.partition("#")[0])))
+
+
+def open_container(path: Path, limits: Limits) -> Container:
+    """Open an EPUB file."""
+    return EpubContainer(path)

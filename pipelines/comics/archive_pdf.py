@@ -1,0 +1,82 @@
+"""Books in PDF files: a page that is one JPEG comes as that file, any other is drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from pipelines.comics.archives import Container, Limits, Member
+from pipelines.errors import ItemError
+from pipelines.jpeg import encode_jpeg
+
+_LONG_SIDE = 2400
+"""Pixels of the long side of a page that is drawn: about 200 dots an inch of a comic book's page."""
+_QUALITY = 95
+
+
+class PdfContainer(Container):
+    """A PDF file; its members are its pages, named by their numbers."""
+
+    ordered = True
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._pdf = pypdfium2.PdfDocument(path)
+        except (pypdfium2.PdfiumError, OSError) as error:
+            if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
+                raise ItemError("encrypted", "The PDF needs a password", remedy="Save it anew without one.") from None
+            raise ItemError(
+                "corrupt", f"The PDF is damaged: {error}", remedy="Copy it again from its source."
+            ) from None
+
+    def list(self) -> list[Member]:
+        """One member a page."""
+        return [Member(f"page-{number:05d}.jpg", 1) for number in range(1, len(self._pdf) + 1)]
+
+    def read(self, member: Member, most: int) -> bytes:
+        """The page as a JPEG."""
+        index = int(member.name[5:-4]) - 1
+        try:
+            page = self._pdf[index]
+            try:
+                return _only_jpeg(page) or _drawn(page)
+            finally:
+                page.close()
+        except pypdfium2.PdfiumError as error:
+            raise ItemError("corrupt", f"The page cannot be read: {error}", remedy="Save the PDF anew.") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._pdf.close()
+
+
+def _only_jpeg(page: pypdfium2.PdfPage) -> bytes | None:
+    """The JPEG file that is all there is on an upright page, as it was put in."""
+    objects = list(page.get_objects(max_depth=2))
+    if len(objects) != 1 or not isinstance(objects[0], pypdfium2.PdfImage) or page.get_rotation():
+        return None
+    picture = objects[0]
+    a, b, c, d, _, _ = picture.get_matrix().get()
+    upright = a > 0 and d > 0 and abs(b) + abs(c) < 1e-3
+    covers = a * d > 0.9 * page.get_width() * page.get_height()
+    if not (upright and covers) or list(picture.get_filters()) != ["DCTDecode"]:
+        return None
+    return bytes(picture.get_data(decode_simple=False))
+
+
+def _drawn(page: pypdfium2.PdfPage) -> bytes:
+    width, height = page.get_size()
+    if not (width > 0 and height > 0):
+        raise ItemError("corrupt", "The page has no size", remedy="Save the PDF anew.")
+    bitmap = page.render(scale=_LONG_SIDE / max(width, height), rev_byteorder=True)
+    pixels = np.ascontiguousarray(bitmap.to_numpy()[..., :3])
+    bitmap.close()
+    return encode_jpeg(pixels, _QUALITY, full_colour=True)
+
+
+def open_container(path: Path, limits: Limits) -> Container:
+    """Open a PDF file."""
+    return PdfContainer(path)

@@ -1,0 +1,97 @@
+"""Books in TAR files (CBT), compressed or not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import tarfile
+import tempfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+from pipelines.comics.archives import Container, Limits, Member, broken
+from pipelines.errors import ItemError
+
+_ERRORS = (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_BLOCK = 2**20
+
+
+class TarContainer(Container):
+    """A TAR file. A compressed one is unpacked once to a temporary file: it could only be read from its start."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._file = _plain(path, limits)
+        try:
+            self._tar = tarfile.TarFile(fileobj=self._file)
+        except _ERRORS as error:
+            self._file.close()
+            raise broken(error) from None
+        self._members: dict[str, tarfile.TarInfo] = {}
+
+    def list(self) -> list[Member]:
+        """All files, and links, which then fail; devices and folders are no files. Of two with one name the later."""
+        try:
+            for info in self._tar:
+                if info.isfile() or info.issym() or info.islnk():
+                    self._members[info.name] = info
+        except _ERRORS as error:
+            if not self._members:
+                raise broken(error) from None
+        return [Member(name, info.size) for name, info in self._members.items()]
+
+    def read(self, member: Member, most: int) -> bytes:
+        """A file's bytes; a link is not followed, it may lead anywhere or in a circle."""
+        if not self._members[member.name].isfile():
+            raise ItemError("unsafe_name", "The file is a link to another file", remedy="Pack the file itself.")
+        try:
+            file = self._tar.extractfile(self._members[member.name])
+            data = file.read(most + 1) if file else b""
+        except _ERRORS as error:
+            raise broken(error, "The file") from None
+        if len(data) < min(member.size, most + 1):
+            raise ItemError("truncated", "The archive ends inside this file", remedy="Copy it again from its source.")
+        return data
+
+    def close(self) -> None:
+        """Close the file; a temporary one is gone with that."""
+        self._tar.close()
+        self._file.close()
+
+
+def _plain(path: Path, limits: Limits) -> IO[bytes]:
+    """The TAR file itself, unpacked into a temporary file where it is compressed."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    openers: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+    opener = next((found for magic, found in openers.items() if head.startswith(magic)), None)
+    if opener is None:
+        return path.open("rb")
+    unpacked = tempfile.TemporaryFile(prefix="storyloom-")  # noqa: SIM115 (the caller closes it)
+    try:
+        with opener(path, "rb") as packed:
+            while block := packed.read(_BLOCK):
+                unpacked.write(block)
+                if unpacked.tell() > limits.max_total_bytes:
+                    most = limits.max_total_bytes >> 20
+                    raise ItemError(
+                        "too_large",
+                        f"The archive unpacks to more than {most:,} MB",
+                        remedy="Raise the limit in the profile.",
+                    )
+    except ItemError:
+        unpacked.close()
+        raise
+    except _ERRORS as error:
+        # What came before the damage may hold whole pages.
+        if not unpacked.tell():
+            unpacked.close()
+            raise broken(error) from None
+    unpacked.seek(0)
+    return unpacked
+
+
+def open_container(path: Path, limits: Limits) -> Container:
+    """Open a TAR file."""
+    return TarContainer(path, limits)

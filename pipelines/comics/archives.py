@@ -1,0 +1,214 @@
+"""Reading a book, whatever contains it: its pages in order, one at a time, within limits.
+
+What does not belong here: finding books (`library`), what a picture is (`page_pictures`), and how one kind of container
+is read (`archive_*`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from pipelines.comics.comic_info import MAX_BYTES, MEMBER, ComicInfo, parse_comic_info
+from pipelines.comics.page_names import is_page, natural_order
+from pipelines.errors import ItemError
+
+if TYPE_CHECKING:
+    from pipelines.comics.library import BookSource
+
+_RATIO_FROM = 16 * 2**20
+_HEAD = 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on what a book may unpack to: a hostile one would fill the memory or the disk."""
+
+    max_members: int = 20_000
+    max_member_bytes: int = 256 * 2**20
+    max_total_bytes: int = 8 * 2**30
+    """Of all members together, unpacked."""
+    max_ratio: int = 1_000
+    """Unpacked size of a member over its packed size, for members of 16 MiB and more."""
+    max_pixels: int = 128_000_000
+    """Width times height of a page; 128 million take 384 MB as RGB."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in a container; `packed` is 0 where the container does not tell."""
+
+    name: str
+    size: int
+    packed: int = 0
+    encrypted: bool = False
+
+
+class Container(ABC):
+    """The files of one archive or folder. Reading raises ItemError, whatever is wrong with it."""
+
+    ordered = False
+    """Whether the members come in reading order already (PDF, EPUB)."""
+
+    @abstractmethod
+    def list(self) -> list[Member]:
+        """All files, folders left out. Raises ItemError (`encrypted`, `too_large`, `corrupt`)."""
+        ...
+
+    @abstractmethod
+    def read(self, member: Member, most: int) -> bytes:
+        """A member's bytes, at most `most` + 1 of them."""
+        ...
+
+    def close(self) -> None:
+        """Give back files and temporary folders."""
+        return
+
+
+class Book:
+    """An open book: the names of its pages in reading order, and their bytes."""
+
+    def __init__(self, container: Container, limits: Limits) -> None:
+        self._container, self._limits = container, limits
+
+    @cached_property
+    def _all(self) -> dict[str, Member]:
+        found = self._container.list()
+        if len(found) > self._limits.max_members:
+            most = self._limits.max_members
+            raise ItemError("too_large", f"The book holds {len(found):,} files, the limit is {most:,}", remedy=_RAISE)
+        total = sum(member.size for member in found)
+        if total > self._limits.max_total_bytes:
+            raise _too_large("The book", total, self._limits.max_total_bytes)
+        return {member.name: member for member in found}
+
+    def members(self) -> list[str]:
+        """The names of the pages in reading order; what is no page is left out. Raises ItemError for the whole book."""
+        pages = [name for name in self._all if is_page(name)]
+        return pages if self._container.ordered else natural_order(pages)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a page. Raises ItemError: `unsafe_name`, `encrypted`, `too_large`, `empty`, `corrupt`, ..."""
+        member, most = self._all[name], self._limits.max_member_bytes
+        if is_unsafe(name):
+            raise ItemError("unsafe_name", "The file's name points out of the book", remedy="Pack the book anew.")
+        if member.encrypted:
+            raise ItemError("encrypted", "The file needs a password", remedy="Pack the book anew without one.")
+        if member.size > most:
+            raise _too_large("The file", member.size, most)
+        if member.packed and member.size >= _RATIO_FROM and member.size > member.packed * self._limits.max_ratio:
+            raise ItemError(
+                "too_large",
+                f"The file unpacks to {member.size / member.packed:,.0f} times its size, as archives do that are made to "
+                "fill memories",
+                remedy=_RAISE,
+            )
+        data = self._container.read(member, most)
+        if len(data) > most:
+            raise _too_large("The file", len(data), most)
+        if not data:
+            raise ItemError("empty", "The file is empty", remedy="Copy it again from its source.")
+        return data
+
+    def comic_info(self) -> ComicInfo | None:
+        """What the book's ComicInfo.xml says (the one nearest to the top), None without any. Raises ItemError."""
+        found = [
+            m
+            for m in self._all.values()
+            if PurePosixPath(m.name).name.lower() == MEMBER.lower() and is_page_like(m.name)
+        ]
+        if not found:
+            return None
+        member = min(found, key=lambda m: (m.name.count("/"), m.name))
+        if member.encrypted:
+            return None
+        return parse_comic_info(self._container.read(member, MAX_BYTES))
+
+
+_RAISE = "If the book is what it should be, raise the limit in the profile."
+
+
+def is_page_like(name: str) -> bool:
+    """Whether a path lies in none of the folders that systems leave behind."""
+    return is_page(f"{name}.png")
+
+
+def is_unsafe(name: str) -> bool:
+    """Whether a member's name leads out of its container: absolute, with a drive, or over `..`."""
+    parts = name.replace("\\", "/").split("/")
+    return name.startswith(("/", "\\")) or ".." in parts or "\0" in name or parts[0].endswith(":")
+
+
+def _too_large(what: str, size: int, most: int) -> ItemError:
+    return ItemError(
+        "too_large", f"{what} unpacks to {size / 2**20:,.0f} MB, the limit is {most >> 20:,} MB", remedy=_RAISE
+    )
+
+
+def container_kind(path: Path) -> str:
+    """What contains the book, by its content: `zip`, `epub`, `rar`, `7z`, `tar`, `pdf` or `folder`.
+
+    Raises ItemError (`empty`, `not_an_archive`, `unreadable`).
+    """
+    if path.is_dir():
+        return "folder"
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise ItemError(
+            "unreadable", f"The file cannot be read: {error.strerror}", remedy="Check its permissions."
+        ) from None
+    for kind, magics in _MAGIC.items():
+        if head.startswith(magics):
+            return "epub" if kind == "zip" and _is_epub(head) else kind
+    if head[257:262] == b"ustar":
+        return "tar"
+    if b"%PDF-" in head:
+        return "pdf"
+    if not head:
+        raise ItemError("empty", "The file is empty", remedy="Copy it again from its source.")
+    if head.lstrip()[:1] == b"<":
+        raise ItemError("not_an_archive", "The file is a web page, not a book", remedy="Download it again.")
+    raise ItemError(
+        "not_an_archive", "The file is no archive of a known kind, or its start is damaged", remedy="Copy it again."
+    )
+
+
+_MAGIC: dict[str, tuple[bytes, ...]] = {
+    "zip": (b"PK\x03\x04", b"PK\x05\x06", b"PK00PK\x03\x04"),
+    "rar": (b"Rar!\x1a\x07",),
+    "7z": (b"7z\xbc\xaf\x27\x1c",),
+    "tar": (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"),
+    "pdf": (b"%PDF-",),
+}
+
+
+def _is_epub(head: bytes) -> bool:
+    # An EPUB's first file is `mimetype`, stored as it is.
+    return head[30:38] == b"mimetype" and b"application/epub+zip" in head[38:80]
+
+
+@contextmanager
+def open_book(source: BookSource, limits: Limits) -> Iterator[Book]:
+    """Open a book by what its file is, not by what it is called. Raises ItemError when it cannot be opened at all."""
+    path = Path(source.path)
+    # Each kind's module is imported when such a book is met: some load a library.
+    opener = import_module(f"pipelines.comics.archive_{container_kind(path)}")
+    container: Container = opener.open_container(path, limits)
+    try:
+        yield Book(container, limits)
+    finally:
+        container.close()
+
+
+def broken(error: Exception, what: str = "The archive") -> ItemError:
+    """The error of a container or a member that its library could not read."""
+    detail = str(error).strip() or type(error).__name__
+    return ItemError("corrupt", f"{what} is damaged: {detail[:200]}", remedy="Copy it again from its source.")
