@@ -38,26 +38,9 @@ _ARCHIVES = {
     ".epub": "epub",
 }
 _BESIDE = frozenset(
-    [
-        ".txt",
-        ".md",
-        ".nfo",
-        ".xml",
-        ".json",
-        ".csv",
-        ".tsv",
-        ".ini",
-        ".db",
-        ".html",
-        ".htm",
-        ".url",
-        ".sfv",
-        ".md5",
-        ".sha256",
-        ".log",
-        ".yaml",
-        ".yml",
-    ]
+    f".{extension}"
+    for group in ("txt md nfo log url", "xml json yaml yml csv tsv ini db", "html htm", "sfv md5 sha256")
+    for extension in group.split()
 )
 """Extensions of files that often lie beside books and are none."""
 _ANNOTATIONS = "annotations"
