@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import py7zr
+import rarfile
 from PIL import Image
 
 from tests import hostile_pictures as pictures
@@ -88,17 +89,17 @@ def _broken_archives(comics: Path) -> dict[str, str]:
         for number in range(3):
             archive.writestr(f"{number}.jpg", page(number))
     data = good.getvalue()
-    with py7zr.SevenZipFile(folder / "encrypted.cb7", "w", password="secret", header_encryption=True) as archive:
+    with py7zr.SevenZipFile(folder / "encrypted-7z.cb7", "w", password="secret", header_encryption=True) as archive:
         archive.writestr(page(1), "1.jpg")
     files = {
         "encrypted.cbz": (_marked_encrypted(data), "0 encrypted encrypted encrypted"),
         "empty.cbz": (b"", "0 empty"),
         "cut.cbz": (data[: len(data) // 2], "0 corrupt"),
-        "noise.cbz": (bytes(range(256)) * 20, "0 not_an_archive"),
-        "noise.cb7": (b"7z\xbc\xaf\x27\x1c" + bytes(range(256)), "0 corrupt"),
-        "noise.cbt": (bytes(range(256)) * 20, "0 not_an_archive"),
-        "noise.pdf": (b"%PDF-1.7\n" + bytes(range(256)), "0 corrupt"),
-        "rar-named.cbz": (b"Rar!\x1a\x07\x01\x00" + bytes(range(256)), "0 corrupt"),
+        "noise-cbz.cbz": (bytes(range(256)) * 20, "0 not_an_archive"),
+        "noise-cb7.cb7": (b"7z\xbc\xaf\x27\x1c" + bytes(range(256)), "0 corrupt"),
+        "noise-cbt.cbt": (bytes(range(256)) * 20, "0 not_an_archive"),
+        "noise-pdf.pdf": (b"%PDF-1.7\n" + bytes(range(256)), "0 corrupt"),
+        "rar-named.cbz": (b"Rar!\x1a\x07\x01\x00" + bytes(range(256)), f"0 {_bad_rar()}"),
         "zip-named.cbr": (data, "3"),
         "web-page.cbz": (pictures.WEB_PAGE, "0 not_an_archive"),
     }
@@ -106,7 +107,16 @@ def _broken_archives(comics: Path) -> dict[str, str]:
         (folder / name).write_bytes(content)
     zip_book(folder / "no-pages.cbz", {"readme.txt": b"nothing here", "ComicInfo.xml": _COMIC_INFO})
     outcomes = {f"archives/{name}": outcome for name, (_, outcome) in files.items()}
-    return outcomes | {"archives/encrypted.cb7": "0 encrypted", "archives/no-pages.cbz": "0 no_pages"}
+    return outcomes | {"archives/encrypted-7z.cb7": "0 encrypted", "archives/no-pages.cbz": "0 no_pages"}
+
+
+def _bad_rar() -> str:
+    """The kind of failure of a damaged RAR file: without a program for them, that is what is said."""
+    try:
+        rarfile.tool_setup()
+    except rarfile.RarCannotExec:
+        return "tool_missing"
+    return "corrupt"
 
 
 def _marked_encrypted(data: bytes) -> bytes:
@@ -180,7 +190,7 @@ def _links(comics: Path) -> dict[str, str]:
         "links/climbing.cbz": "1 unsafe_name",
         "links/tar.cbt": "1 unsafe_name",
         "links/folder": "1 unsafe_name",
-        "links/out": "0 unsafe_name",
+        "links/out": "0 link",
     }
 
 
