@@ -130,6 +130,8 @@ def _table_asset(
             only=config.shards,
             force=config.force,
         )
+        if report.failed_shards and not report.built + report.kept:
+            raise LakeError(f"no shard of {spec.name} could be computed: {report.failed_shards[0].error}")
         finished = spec.finish(project, progress)
         metadata = report_metadata(project, stage, report) | dict(finished.metadata)
         return dg.MaterializeResult(

@@ -148,7 +148,9 @@ class _RowFile:
         self._stream.close()
 
     def abandon(self) -> None:
+        # The writer first: it writes its footer when it goes, to a stream that must still be open.
         if not self._stream.closed:
+            self._writer.close()
             self._stream.close()
 
 

@@ -11,6 +11,7 @@ import dagster as dg
 import pytest
 
 from assets.tables import Found, StoryloomResource, TableSpec, table_assets
+from pipelines.errors import LakeError
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 from resources.build import Source
 from resources.lake import Lake
@@ -93,3 +94,18 @@ def test_failures_are_a_warning_and_their_text_no_markup(tmp_path: Path) -> None
         assert not check.passed and check.severity == dg.AssetCheckSeverity.WARN
         (event,) = result.asset_materializations_for_node("comic_stories")
         assert "<img" not in str(event.metadata["failed_items"].value)
+
+
+@dataclass(frozen=True)
+class Broken(Stories):
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        raise RuntimeError("the library of the model is not installed")
+        yield
+
+
+def test_a_table_of_which_no_shard_can_be_computed_stops_the_run(tmp_path: Path) -> None:
+    find = lambda project: Found({"a": Source(None, "1")})  # noqa: E731
+    spec = TableSpec("comic_stories", "Stories", "comics", {"parquet"}, lambda project: Broken(), find=find)
+    resource = StoryloomResource(library=str(tmp_path), lake=str(tmp_path / "lake"))
+    with pytest.raises(LakeError, match="no shard of comic_stories could be computed.*not installed"):
+        dg.materialize(table_assets([spec]), resources={"storyloom": resource})

@@ -1,0 +1,3 @@
+"""Asset checks over finished tables."""
+
+CHECKS: list = []

@@ -1,0 +1,71 @@
+"""The tables of pick-a-panel: samples of all tasks, their three splits with a release each, and the audit.
+
+What belongs here: which tables there are, and which books and samples each split takes. How samples are built and what
+a solver is stands in `pipelines.pick_a_panel`; what a release consists of in `assets.releases`.
+"""
+
+import dataclasses
+
+from assets.releases import release_split
+from assets.tables import Finished, Found, TableSpec
+from pipelines.pick_a_panel.build import BuildSamples
+from pipelines.pick_a_panel.samples import TaskSettings
+from pipelines.pick_a_panel.selection import SelectSamples, sample_hash, threshold
+from pipelines.schemas import COMIC_BOOKS, COMICSPAP_SAMPLES, SPLITS
+from resources.build import Progress
+from resources.project import Project
+
+
+def task_settings(project: Project) -> TaskSettings:
+    """The sizes of the tasks: the profile's, with the project's seed."""
+    return dataclasses.replace(project.profile.tasks, seed=project.settings.seed)
+
+
+def books_of(project: Project, split: str) -> list[str]:
+    """The ids of a split's books."""
+    books = project.lake.read_table("comic_books", COMIC_BOOKS, ["book_id", "split"]).to_pylist()
+    return sorted(book["book_id"] for book in books if book["split"] == split)
+
+
+def _select(project: Project, split: str) -> SelectSamples:
+    """The split's selection: each task's cap becomes the largest hash that is kept, over all books together."""
+    seed = project.settings.seed
+    caps = project.profile.max_samples.get(split, {})
+    hashes: dict[str, list[str]] = {task: [] for task in caps}
+    if caps:
+        for book in books_of(project, split):
+            columns = ["sample_id", "task_type", "split"]
+            for row in project.lake.read("comicspap_samples", book, COMICSPAP_SAMPLES, columns).to_pylist():
+                if row["task_type"] in caps and row["split"] == split:
+                    hashes[row["task_type"]].append(sample_hash(seed, row["sample_id"]))
+    bounds = tuple((task, threshold(found, caps[task])) for task, found in sorted(hashes.items()))
+    return SelectSamples(split, seed, bounds)
+
+
+def _split_table(split: str) -> TableSpec:
+    def finish(project: Project, progress: Progress) -> Finished:
+        return release_split(project, split, books_of(project, split), progress)
+
+    return TableSpec(
+        f"comicspap_{split}",
+        f"The {split} samples of the five tasks, by panel ids, and their release with pictures and a dataset card.",
+        "pick_a_panel",
+        {"parquet", "huggingface"},
+        lambda project: _select(project, split),
+        ("comic_books", "comicspap_samples", "comic_panels", "comic_pages"),
+        find=lambda project: Found(expected=books_of(project, split)),
+        finish=finish,
+    )
+
+
+PICK_A_PANEL = [
+    TableSpec(
+        "comicspap_samples",
+        "All samples that the books give, with the reason for each window that gives none in what was left out.",
+        "pick_a_panel",
+        {"parquet"},
+        lambda project: BuildSamples(task_settings(project)),
+        BuildSamples.inputs,
+    ),
+    *(_split_table(split) for split in SPLITS),
+]

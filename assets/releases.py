@@ -1,0 +1,148 @@
+"""What follows a split's table of samples: the files of its release, its hidden answers, the dataset card.
+
+How a file of a release is made stands in `pipelines.pick_a_panel.release`, what the card says in
+`pipelines.pick_a_panel.card`.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from assets.previews import sample_scenes
+from assets.tables import Finished
+from pipelines.markdown import table
+from pipelines.pick_a_panel.release_schema import RELEASE_NAME
+from pipelines.schemas import COMIC_BOOKS, COMICSPAP_SAMPLES, SPLITS, TASKS
+from pipelines.stage import Stage
+from resources.build import Progress, build_table
+from resources.project import Project
+
+FOLDER = f"releases/{RELEASE_NAME}"
+
+
+def release_split(project: Project, split: str, books: list[str], progress: Progress) -> Finished:
+    """Bring the release of one split up to date and write the card anew; returns what the split's asset shows."""
+    from pipelines.pick_a_panel.card import FIGURE, draw_figure
+    from pipelines.previews import contact_sheet, markdown_image, png
+
+    reports = [
+        build_table(stage, project.lake, project.engine, progress, expected=expected)
+        for stage, expected in _stages(project, split, books)
+    ]
+    counts = _option_counts(project)
+    shown = sample_scenes(project.lake, split, answers=True, seed=project.settings.seed)
+    if figure := _figure_scenes(project):
+        project.lake.put(f"{FOLDER}/{FIGURE}", png(draw_figure(figure)))
+    project.lake.put(f"{FOLDER}/README.md", _card(project, counts, has_figure=bool(figure)).encode())
+    metadata: dict[str, Any] = {
+        "samples": dg.MetadataValue.md(_counts_table(counts, split)),
+        "release": dg.MetadataValue.path(project.lake.path(FOLDER)),
+        "release_rows_built": sum(report.rows_built for report in reports),
+    }
+    if shown:
+        headings = [(f"{task}: {caption}" if caption else task, scene) for task, (scene, caption) in shown.items()]
+        metadata["preview"] = dg.MetadataValue.md(markdown_image(contact_sheet(headings), f"{split} samples"))
+    if note := _note(project, split, books, counts):
+        metadata["note"] = note
+    return Finished(metadata, reports)
+
+
+def _stages(project: Project, split: str, books: list[str]) -> Iterator[tuple[Stage, list[str]]]:
+    """The stages of the release and the books of each; one that is switched off has none, which removes its files."""
+    from pipelines.pick_a_panel.release import KeepAnswers, ReleaseRendered, ReleaseSamples
+    from pipelines.pick_a_panel.render import Rendering
+
+    release = project.profile.release
+    hidden = split in release.hidden_answers
+    yield ReleaseSamples(split, hidden, release.jpeg_quality), books
+    yield KeepAnswers(split), books if hidden else []
+    single = release.single_image
+    rendering = Rendering(single.layout, single.longest, single.keep_aspect, single.most_in_row)
+    yield ReleaseRendered(split, hidden, release.jpeg_quality, rendering), books if split in single.splits else []
+
+
+def _option_counts(project: Project) -> dict[tuple[str, str], dict[int, int]]:
+    """How many samples have how many options, in each task of each split that is released."""
+    from pipelines.pick_a_panel.card import count_options
+
+    counts: dict[tuple[str, str], dict[int, int]] = {}
+    for split in SPLITS:
+        if any(project.lake.has_table(f"{FOLDER}/{task}/{split}") for task in TASKS):
+            counts |= count_options(_sample_shards(project, split), split)
+    return counts
+
+
+def _sample_shards(project: Project, split: str) -> Iterator[pa.Table]:
+    for shard in project.lake.footers(f"comicspap_{split}"):
+        yield project.lake.read(f"comicspap_{split}", shard, COMICSPAP_SAMPLES, ["task_type", "options"])
+
+
+def _figure_scenes(project: Project) -> dict[str, Any]:
+    """A sample of each task from the splits whose answers are shown, else from the others without answers."""
+    hidden = project.profile.release.hidden_answers
+    scenes: dict[str, Any] = {}
+    for split in sorted(SPLITS, key=lambda s: s in hidden):
+        found = sample_scenes(project.lake, split, answers=split not in hidden, seed=project.settings.seed)
+        scenes = found | scenes
+    return scenes
+
+
+def _card(project: Project, counts: dict[tuple[str, str], dict[int, int]], *, has_figure: bool) -> str:
+    from pipelines.pick_a_panel.card import BookFacts, ReleaseFacts, write_card
+
+    splits = {split for split, _ in counts}
+    rows = project.lake.read_table("comic_books", COMIC_BOOKS).to_pylist()
+    books = [BookFacts(r["book_id"], r["title"], r["licence"], r["split"]) for r in rows if r["split"] in splits]
+    release = project.profile.release
+    facts = ReleaseFacts(
+        counts,
+        books,
+        settings=dataclasses.asdict(project.profile.tasks)
+        | {"max_samples": project.profile.max_samples, "jpeg_quality": release.jpeg_quality},
+        seed=project.settings.seed,
+        versions=_versions(project),
+        hidden_splits=tuple(s for s in SPLITS if s in release.hidden_answers and s in splits),
+        single_image_splits=tuple(s for s in SPLITS if s in release.single_image.splits and s in splits),
+        has_figure=has_figure,
+    )
+    return write_card(facts)
+
+
+def _versions(project: Project) -> dict[str, str]:
+    roles = {role: project.model(role).source for role in ("panel_detector", "text_reader")}
+    return {"storyloom": version("storyloom")} | roles
+
+
+def _counts_table(counts: dict[tuple[str, str], dict[int, int]], split: str) -> str:
+    from pipelines.pick_a_panel.samples import chance
+
+    rows = []
+    for task in TASKS:
+        found = Counter(counts.get((split, task), {}))
+        guess = chance(found.elements())
+        rows.append([f"`{task}`", f"{found.total():,}", f"{guess:.2f}" if found else "–"])
+    return table(["task", "samples", "chance (%)"], rows)
+
+
+def _note(project: Project, split: str, books: list[str], counts: dict[tuple[str, str], dict[int, int]]) -> str:
+    """Why a split or a task is empty, where that is so."""
+    if not books:
+        return (
+            f"No book is in the split {split}: it is drawn by a hash of the book's id. "
+            "Name a split for your books in catalog.csv, or change the profile's split_shares."
+        )
+    empty = [task for task in TASKS if not counts.get((split, task))]
+    if not empty:
+        return ""
+    reasons = {
+        "caption_relevance": "needs captions of panels, from the library's folder `annotations`",
+        "text_closure": "needs textboxes in the last panel of a window",
+        "char_coherence": "needs panels with exactly two textboxes",
+    }
+    told = [f"{task} {reasons.get(task, 'needs stories of more panels')}" for task in empty]
+    return f"Without samples: {'; '.join(told)}. What was left out, and why, is in _dropped/comicspap_samples."

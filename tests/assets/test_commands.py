@@ -1,0 +1,88 @@
+"""The commands that the README shows, as people type them, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pyarrow.dataset as ds
+import pytest
+
+from pipelines.samples.library import draw_library
+from pipelines.schemas import SPLITS, TASKS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a drawn library, and room for a lake and for Dagster's records."""
+    place = tmp_path_factory.mktemp("commands")
+    draw_library(place / "library")
+    (place / "home").mkdir()
+    return place
+
+
+def run(command: str, place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command in a shell that has sourced the environment file; lake, library and records lie in `place`."""
+    own = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "STORYLOOM_LIBRARY": str(place / "library"),
+        "STORYLOOM_LAKE": str(place / "lake"),
+    }
+    sourced = f". ./storyloom.env && export DAGSTER_HOME='{place / 'home'}' && {command}"
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("STORYLOOM_", "DAGSTER_"))}
+    return subprocess.run(
+        ["bash", "-c", sourced], cwd=ROOT, env=clean | own | environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def built(place: Path) -> Path:
+    """The place after the bare command has run on an empty lake."""
+    result = run("dagster asset materialize --select comicspap_test", place)
+    assert result.returncode == 0, result.stderr[-3000:]
+    return place
+
+
+def test_the_bare_command_builds_all_that_stands_before_and_records_it(built: Path) -> None:
+    with dg.DagsterInstance.from_config(str(built / "home"), "none.yaml") as instance:
+        for table in ("comic_books", "comic_pages", "comic_panels", "comic_texts", "comicspap_samples"):
+            event = instance.get_latest_materialization_event(dg.AssetKey(table))
+            assert event is not None and event.asset_materialization is not None, table
+            rows = event.asset_materialization.metadata["dagster/row_count"].value
+            assert rows == ds.dataset(built / "lake" / table).count_rows() > 0, table
+    tasks = set(ds.dataset(built / "lake" / "comicspap_test").to_table(columns=["task_type"])["task_type"].to_pylist())
+    assert tasks == set(TASKS)
+
+
+def test_a_second_run_computes_nothing(built: Path) -> None:
+    def state() -> dict[str, int]:
+        return {str(p): p.stat().st_mtime_ns for p in (built / "lake").rglob("*.parquet")}
+
+    before = state()
+    result = run("dagster asset materialize -m assets.definitions --select comicspap_test", built)
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert state() == before
+
+
+def test_other_profiles_name_what_is_missing_and_build_it_when_asked(built: Path, tmp_path: Path) -> None:
+    lake = str(tmp_path / "lake")
+    only = run("dagster asset materialize --select comicspap_val", built, STORYLOOM_PROFILE="gpu", STORYLOOM_LAKE=lake)
+    assert only.returncode != 0
+    assert "comic_books" in only.stderr and "--select '+comicspap_val'" in only.stderr
+    select = "dagster asset materialize --select '+comic_pages'"
+    result = run(select, built, STORYLOOM_PROFILE="gpu", STORYLOOM_LAKE=lake)
+    assert result.returncode == 0, result.stderr[-3000:]
+
+
+def test_the_newer_form_of_the_command(built: Path) -> None:
+    result = run("dg launch --assets comicspap_val,comicspap_train,comicspap_audit", built)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    for split in SPLITS:
+        table = ds.dataset(built / "lake" / f"comicspap_{split}").to_table(columns=["task_type", "split"])
+        assert set(table["task_type"].to_pylist()) == set(TASKS), split
+        assert set(table["split"].to_pylist()) == {split}
