@@ -60,7 +60,6 @@ class ReadBooks(Stage):
 
     def _row(self, source: BookSource, info: ComicInfo) -> Row:
         catalog = source.catalog
-        path = PurePosixPath(source.relative_path)
         issue = " ".join(part for part in (info.series, info.number) if part and info.series)
         directions = (catalog.right_to_left, info.right_to_left)
         return {
@@ -71,7 +70,7 @@ class ReadBooks(Stage):
             "split": catalog.split or split_of(source.book_id, dict(self.split_shares)),
             "right_to_left": next((said for said in directions if said is not None), False),
             "container": source.container,
-            "path": str(path),
+            "path": source.relative_path,
             "source": SOURCE,
         }
 
@@ -103,28 +102,20 @@ class ReadPages(Stage):
                 members = book.members()
                 if not members:
                     raise _no_pages(source)
-                info = _page_info(book)
-                duplicates = Duplicates()
+                info, duplicates = _page_info(book), Duplicates()
                 for number, member in enumerate(members, start=1):
                     page = page_id(source.book_id, number)
+                    said = info.page_types.get(number - 1)
+                    kind = said or ("cover" if number == 1 and len(members) > 1 else "story")
+                    row: Row = {"page_id": page, "book_id": source.book_id, "page_number": number, "member": member}
+                    row |= {"kind": kind, "spread": number - 1 in info.double_pages, "source": SOURCE}
                     try:
-                        image = book.read(member)
-                        facts = page_facts(image, max_pixels=self.limits.max_pixels)
+                        row["image"] = book.read(member)
+                        facts = page_facts(row["image"], max_pixels=self.limits.max_pixels)
                     except ItemError as error:
                         yield _failure(page, error, f"{source.relative_path}: {member}")
                         continue
-                    yield {
-                        "page_id": page,
-                        "book_id": source.book_id,
-                        "page_number": number,
-                        "member": member,
-                        "image": image,
-                        **_columns(facts),
-                        "spread": number - 1 in info.double_pages,
-                        "duplicate_of": duplicates.find(page, facts),
-                        "kind": info.page_types.get(number - 1, "cover" if 1 == number < len(members) else "story"),
-                        "source": SOURCE,
-                    }
+                    yield row | _columns(facts) | {"duplicate_of": duplicates.find(page, facts)}
                     if facts.media_type == "image/tiff" and facts.frames > 1:
                         yield Dropped(f"{page}#2-{facts.frames}", "only the first picture of a TIFF file is a page")
         except ItemError as error:

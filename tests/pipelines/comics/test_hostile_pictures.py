@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipelines.comics.page_facts import page_facts
 from pipelines.comics.page_pictures import decode
@@ -87,3 +89,27 @@ def test_bad_files_say_what_is_wrong(data: bytes, kind: str, words: str) -> None
     with pytest.raises(ItemError, match=words) as caught:
         page_facts(data)
     assert caught.value.kind == kind
+
+
+_GOOD = [
+    *(pictures.encoded(pictures.drawn(1), kind) for kind in ("JPEG", "PNG", "WEBP", "TIFF", "GIF", "BMP", "AVIF")),
+    *(pictures.cmyk(adobe=True), pictures.rotated(), pictures.animated(), pictures.palette()),
+]
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(_GOOD), st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), max_size=6), st.floats(0, 1)
+)
+def test_damage_gives_facts_or_a_reason(data: bytes, changes: list[tuple[float, int]], kept: float) -> None:
+    damaged = bytearray(data)
+    for place, value in changes:
+        damaged[int(place * place * len(damaged))] = value
+    damaged = damaged[: max(1, int(kept * 2 * len(damaged)))]
+    try:
+        facts = page_facts(bytes(damaged), max_pixels=10**6)
+    except ItemError as error:
+        assert error.kind in {"corrupt", "truncated", "too_large", "not_a_picture", "unsupported"}
+    else:
+        assert facts.width * facts.height <= 10**6
+        assert len(facts.phash) == 16
