@@ -7,6 +7,7 @@ failures, in page order: `"2 truncated"`, `"0 encrypted"`.
 from __future__ import annotations
 
 import io
+import os
 import struct
 import tarfile
 import unicodedata
@@ -165,7 +166,13 @@ def _names(comics: Path) -> dict[str, str]:
         f"names/{decomposed}.cbz": ({"1.jpg": page(8)}, "1"),
         f"names/{composed}.cbz": ({"1.jpg": page(7)}, "0 id_collision"),
     }
-    return _write(comics, books)
+    outcomes = _write(comics, books)
+    # Names from before UTF-8: the byte is an e with an acute accent in Latin-1.
+    zip_book(comics / "names" / os.fsdecode(b"Caf\xe9.cbz"), {"1.jpg": page(9)})
+    folder = comics / "names" / "old pages"
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.jpg")).write_bytes(page(10))
+    return outcomes | {os.fsdecode(b"names/Caf\xe9.cbz"): "0 bad_name", "names/old pages": "1"}
 
 
 def _links(comics: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from pipelines.comics.archives import container_kind
 from pipelines.comics.catalog import CATALOG, CatalogEntry, match, read_catalog
-from pipelines.comics.page_names import is_page
+from pipelines.comics.page_names import is_page, printable
 from pipelines.errors import ItemError
 from pipelines.identity import fingerprint
 from pipelines.stage import Failure
@@ -72,6 +72,9 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
     for found in _walk(comics, comics, named):
         if isinstance(found, Failure):
             failures.append(found)
+        elif found.book_id != printable(found.book_id):
+            message = "The book's name holds bytes that are no UTF-8, so that no table can hold it. Rename it."
+            failures.append(Failure(found.relative_path, "bad_name", message))
         elif found.book_id in books:
             first = books[found.book_id].relative_path
             message = f"The book has the same id as {first} and is left out. Rename one of the two."
@@ -164,7 +167,7 @@ def _files(source: BookSource) -> Iterator[tuple[str, Path]]:
         yield "", root
         return
     found = [Path(folder, name) for folder, _, names in os.walk(root) for name in names]
-    yield from sorted((path.relative_to(root).as_posix(), path) for path in found)
+    yield from sorted((printable(path.relative_to(root).as_posix()), path) for path in found)
 
 
 def source_stat(source: BookSource) -> str:

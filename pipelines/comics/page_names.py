@@ -39,3 +39,8 @@ def _part(text: str) -> list[tuple[int, int, str]]:
     # Every other piece of the split is a number; numbers come before words.
     pieces = enumerate(_NUMBER.split(text.casefold()))
     return [(0, int(piece), "") if place % 2 else (1, 0, piece) for place, piece in pieces if piece]
+
+
+def printable(name: str) -> str:
+    """A file's name as tables can hold it: bytes that are no UTF-8, which reach us as lone surrogates, as `\\udcff`."""
+    return name.encode("utf-8", "backslashreplace").decode()

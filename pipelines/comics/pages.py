@@ -16,6 +16,7 @@ from pipelines.comics.comic_info import ComicInfo
 from pipelines.comics.library import BookSource
 from pipelines.comics.page_facts import PageFacts, page_facts
 from pipelines.comics.page_marks import Duplicates, is_spread, usual_aspect
+from pipelines.comics.page_names import printable
 from pipelines.errors import ItemError
 from pipelines.identity import page_id, split_of
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
@@ -107,8 +108,8 @@ class ReadPages(Stage):
                     page = page_id(source.book_id, number)
                     said = info.page_types.get(number - 1)
                     kind = said or ("cover" if number == 1 and len(members) > 1 else "story")
-                    row: Row = {"page_id": page, "book_id": source.book_id, "page_number": number, "member": member}
-                    row |= {"kind": kind, "spread": number - 1 in info.double_pages, "source": SOURCE}
+                    row: Row = {"page_id": page, "book_id": source.book_id, "page_number": number, "kind": kind}
+                    row |= {"member": printable(member), "spread": number - 1 in info.double_pages, "source": SOURCE}
                     try:
                         row["image"] = book.read(member)
                         facts = page_facts(row["image"], max_pixels=self.limits.max_pixels)

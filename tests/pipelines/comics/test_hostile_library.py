@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.comics.archives import Limits
-from pipelines.comics.library import BookSource, find_books
+from pipelines.comics.library import BookSource, find_books, source_digest, source_stat
 from pipelines.comics.pages import ReadBooks, ReadPages
 from pipelines.stage import Failure, Row
 from tests.hostile_library import make_hostile_library
@@ -77,6 +77,11 @@ def test_each_readable_book_has_one_row_and_each_other_one_failure(library: Libr
         rows, failures, _ = run_stage(ReadBooks(Limits()), FakeInputs(source.book_id, source=source))
         opened = [f for f in failures if f.kind != "bad_comic_info"]
         assert len(rows) + len(opened) == 1, source
+
+
+def test_each_book_has_a_digest_and_a_token_of_its_state(library: Library) -> None:
+    digests = {source.book_id: (source_digest(source), source_stat(source)) for source in library.sources}
+    assert digests == {source.book_id: (source_digest(source), source_stat(source)) for source in library.sources}
 
 
 def test_no_page_comes_from_outside_the_library(library: Library) -> None:
