@@ -46,7 +46,7 @@ class BuildSamples(Stage):
     """
 
     name = "build_samples"
-    version = 1
+    version = 2
     table = "comicspap_samples"
     inputs = (
         "comic_books",

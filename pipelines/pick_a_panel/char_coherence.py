@@ -32,7 +32,7 @@ def char_coherence(window: Window, settings: TaskSettings) -> Sample | Dropped:
         return window.dropped(TASK, "the font has not all characters of the texts")
     if intersection(*boxes):
         return window.dropped(TASK, "the two textboxes overlap")
-    font_size = size_for((first.text, second.text), boxes, settings)
+    font_size = size_for((first.text, second.text), boxes, panel.box, settings)
     if font_size is None:
         return window.dropped(TASK, "the texts do not fit each other's boxes at a readable size")
     place = even_place(window, 2, TASK, settings.seed)

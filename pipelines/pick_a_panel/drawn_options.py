@@ -5,6 +5,7 @@ What does not belong here: which boxes and texts (the tasks choose them) and how
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import cv2
@@ -40,11 +41,15 @@ def lettered_part(box: Box) -> Box:
     return Box(box.x + margin, box.y + margin, box.w - 2 * margin, box.h - 2 * margin)
 
 
-def size_for(texts: Iterable[str], boxes: Sequence[Box], settings: TaskSettings) -> int | None:
-    """The largest size in pixels at which each text fits in each box, or None where none is readable."""
+def size_for(texts: Iterable[str], boxes: Sequence[Box], panel: Box, settings: TaskSettings) -> int | None:
+    """The largest size in pixels at which each text fits in each box, or None where none is readable.
+
+    A large panel is shown smaller, so what is readable goes with the panel's long side as well.
+    """
+    smallest = max(settings.smallest_font, math.ceil(settings.font_share * max(panel.w, panel.h)))
     parts = [lettered_part(box) for box in boxes]
     items = [(text, (part.w, part.h)) for text in texts for part in parts]
-    return common_size(items, largest=settings.largest_font, smallest=settings.smallest_font)
+    return common_size(items, largest=max(settings.largest_font, 2 * smallest), smallest=smallest)
 
 
 def option_image(page: np.ndarray, panel: Box, edits: Sequence[Edit], font_size: int | None) -> np.ndarray:

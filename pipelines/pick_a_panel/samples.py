@@ -47,14 +47,22 @@ class TaskSettings:
     quoted_words: int = 3
     """A caption that repeats this many transcribed words in a row quotes them."""
     smallest_font: int = 9
-    """In pixels of the page; text that would have to be smaller is not readable."""
+    """In pixels of the page; text that would have to be smaller is not readable (see also `font_share`)."""
+    font_share: float = 0.014
+    """Least size of the font over its panel's long side: 7 pixels where panels are shown at 500."""
     largest_font: int = 40
 
     def __post_init__(self) -> None:
         """Refuse what leaves a task without context or options."""
         least = {"sequence_window": 2, "closure_window": 2, "caption_window": 3, "smallest_font": 1}
         least |= dict.fromkeys(("sequence_distractors", "visual_distractors", "text_distractors", "reach"), 1)
-        least |= {"quoted_words": 1, "panel_distance": 0, "largest_font": self.smallest_font, "length_ratio": 1}
+        least |= {
+            "quoted_words": 1,
+            "panel_distance": 0,
+            "font_share": 0,
+            "largest_font": self.smallest_font,
+            "length_ratio": 1,
+        }
         for name, bound in least.items():
             if getattr(self, name) < bound:
                 raise SettingsError(f"{name} is {getattr(self, name)}", remedy=f"Set it to {bound} or more.")

@@ -36,7 +36,7 @@ def text_closure(window: Window, settings: TaskSettings) -> Sample | Dropped:
     box = room(right, panel)
     if any(intersection(box, other.box) for other in panel.texts if other is not right):
         return window.dropped(TASK, "the textbox overlaps another")
-    if size_for([right.text], [box], settings) is None:
+    if size_for([right.text], [box], window.panels[-1].box, settings) is None:
         return window.dropped(TASK, "the text does not fit its box at a readable size")
     others = _distractors(window, right, box, settings)
     if len(others) < settings.text_distractors:
@@ -51,7 +51,7 @@ def text_closure(window: Window, settings: TaskSettings) -> Sample | Dropped:
         index=len(context),
         options=tuple(Option(panel.panel_id, (Edit(box, text),)) for text in texts),
         solution_index=place,
-        font_size=size_for(texts, [box], settings),
+        font_size=size_for(texts, [box], window.panels[-1].box, settings),
     )
 
 
@@ -67,7 +67,7 @@ def _distractors(window: Window, right: TextBox, box: Box, settings: TaskSetting
             text.normalised
             and 1 / settings.length_ratio <= len(text.text) / len(right.text) <= settings.length_ratio
             and can_be_lettered(text)
-            and size_for([text.text], [box], settings)
+            and size_for([text.text], [box], window.panels[-1].box, settings)
             and not any(text.reads_like(other, settings.text_likeness) for other in (*known, *usable))
         ):
             usable.append(text)

@@ -97,7 +97,7 @@ def test_letters_stand_out_from_light_and_dark_paper() -> None:
 def test_every_glyph_is_inside_the_box_and_equal_runs_give_equal_pixels() -> None:
     page = balloon(Box(80, 60, 240, 160))
     panel, box = Box(20, 10, 360, 280), Box(80, 60, 240, 160)
-    size = size_for(["SOME NEW WORDS", "OTHERS"], [box], TaskSettings())
+    size = size_for(["SOME NEW WORDS", "OTHERS"], [box], PANEL, TaskSettings())
     edits = [[Edit(box, words)] for words in ("SOME NEW WORDS", "OTHERS")]
     first, second = (option_image(page, panel, edit, size) for edit in edits)
     outside = np.ones(first.shape[:2], bool)
@@ -120,11 +120,19 @@ def test_text_that_does_not_fit_is_refused() -> None:
 def test_size_for_is_common_and_bounded() -> None:
     settings = TaskSettings(smallest_font=10, largest_font=30)
     boxes = [Box(0, 0, 200, 80), Box(0, 0, 120, 60)]
-    size = size_for(["A LONGER LINE OF TEXT", "SHORT"], boxes, settings)
-    assert size == min(size_for([t], [b], settings) or 0 for t in ("A LONGER LINE OF TEXT", "SHORT") for b in boxes)
-    assert size_for(["OK"], [Box(0, 0, 900, 900)], settings) == 30
-    assert size_for(["IMPOSSIBLE"], [Box(0, 0, 12, 12)], settings) is None
-    assert size_for(["A"], [Box(0, 0, 0, 0)], settings) is None
+    size = size_for(["A LONGER LINE OF TEXT", "SHORT"], boxes, PANEL, settings)
+    assert size == min(
+        size_for([t], [b], PANEL, settings) or 0 for t in ("A LONGER LINE OF TEXT", "SHORT") for b in boxes
+    )
+    assert size_for(["OK"], [Box(0, 0, 900, 900)], PANEL, settings) == 30
+    assert size_for(["IMPOSSIBLE"], [Box(0, 0, 12, 12)], PANEL, settings) is None
+    assert size_for(["A"], [Box(0, 0, 0, 0)], PANEL, settings) is None
+
+
+def test_text_stays_readable_where_a_large_panel_is_shown_small() -> None:
+    box = [Box(0, 0, 90, 30)]
+    assert size_for(["A FEW WORDS"], box, Box(0, 0, 600, 400), TaskSettings()) is not None
+    assert size_for(["A FEW WORDS"], box, Box(0, 0, 3000, 1200), TaskSettings()) is None
 
 
 def test_room_is_the_part_inside_the_panel() -> None:
