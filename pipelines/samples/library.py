@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tarfile
 import time
 import zipfile
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ _PLACES = (
     _Place("test", "cbz", "night", ("letters", "advertisement")),
     # Reading the texts of a page takes seconds, so the book that is left to the detectors is short.
     _Place("train", "folder", "plain", ("advertisement",), stories=1, annotated=False),
-    _Place("train", "cbz", "manga", ("advertisement", "letters")),
+    _Place("train", "cbt", "manga", ("advertisement", "letters")),
     _Place("test", "pdf", "frameless", ("advertisement",)),
 )
 
@@ -111,6 +112,8 @@ def _style(manner: str, palette: Palette) -> Style:
 def _write_book(folder: Path, container: str, spec: BookSpec, pages: Sequence[DrawnPage]) -> None:
     if container == "cbz":
         _write_cbz(folder / f"{spec.name}.cbz", spec, pages)
+    elif container == "cbt":
+        _write_cbt(folder / f"{spec.name}.cbt", pages)
     elif container == "pdf":
         _write_pdf(folder / f"{spec.name}.pdf", spec, pages)
     else:
@@ -124,6 +127,16 @@ def _write_cbz(path: Path, spec: BookSpec, pages: Sequence[DrawnPage]) -> None:
         manga = "YesAndRightToLeft" if spec.style.right_to_left else "No"
         info = f"<ComicInfo><Title>{escape(spec.script.title)}</Title><Manga>{manga}</Manga></ComicInfo>"
         archive.writestr(zipfile.ZipInfo("ComicInfo.xml", _DATE), f'<?xml version="1.0" encoding="utf-8"?>\n{info}\n')
+
+
+def _write_cbt(path: Path, pages: Sequence[DrawnPage]) -> None:
+    with tarfile.open(path, "w") as archive:
+        for page in pages:
+            data = _jpeg(page.image)
+            # A bare entry has no owner and the date 0, so its bytes are the same on every machine.
+            entry = tarfile.TarInfo(f"{page.truth.number:03d}.jpg")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
 
 
 def _write_pdf(path: Path, spec: BookSpec, pages: Sequence[DrawnPage]) -> None:

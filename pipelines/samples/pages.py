@@ -17,7 +17,7 @@ from pipelines.geometry import Box, polygon_box
 from pipelines.lettering import letter
 from pipelines.samples.balloons import Balloon, draw_balloon, headroom
 from pipelines.samples.captions import describe
-from pipelines.samples.ink import Pen
+from pipelines.samples.ink import Pen, solid
 from pipelines.samples.layouts import Cell, page_layout
 from pipelines.samples.light import Palette
 from pipelines.samples.scripts import BookScript, PanelScript
@@ -59,8 +59,8 @@ class Sheet:
 
     def __init__(self, style: Style, *, paper: tuple[int, int, int] | None = None) -> None:
         self.style = style
-        shape = (style.height * style.scale, style.width * style.scale, 3)
-        self.canvas = np.full(shape, paper or style.palette.paper, np.uint8)
+        width, height = style.width * style.scale, style.height * style.scale
+        self.canvas = solid(width, height, paper or style.palette.paper)
         self.texts: list[TextTruth] = []
         self._letters: list[tuple[Box, str, int, tuple[int, int, int], bool]] = []
 
