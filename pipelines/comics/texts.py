@@ -6,6 +6,7 @@ What does not belong here: how lines are joined (`text_boxes`), how boxes are or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -28,6 +29,8 @@ _AT_LEAST = 1500
 """Pixels of width to which a large JPEG may be reduced while it is decoded: lettering stays readable."""
 _INSIDE = 0.5
 """A line is read into a box that a person drew when this share of it lies inside."""
+
+_PAGE_NUMBER = re.compile(r"\W*\d{1,4}\W*")
 
 
 class _Placed(NamedTuple):
@@ -78,7 +81,11 @@ class ReadTexts(Stage):
             if page_id in marked:
                 placed = yield from self._human(page_id, marked[page_id], lines, of_page)
             else:
-                placed = self._found(lines, of_page, right_to_left)
+                found = self._found(lines, of_page, right_to_left)
+                placed = [text for text in found if not _is_page_number(text)]
+                for text in found:
+                    if _is_page_number(text):
+                        yield Dropped(page_id, f"page number outside all panels: {text.text.text!r}")
             for number, text in enumerate(placed, start=1):
                 yield _row(page, number, text)
 
@@ -125,6 +132,11 @@ class ReadTexts(Stage):
             else:
                 yield Dropped(page_id, f"no words were read in the textbox at {tuple(text.box)} that a person drew")
         return placed
+
+
+def _is_page_number(placed: _Placed) -> bool:
+    """Whether a textbox is a number in the margin: digits outside all panels, with marks around them at most."""
+    return placed.panel is not None and placed.share == 0.0 and bool(_PAGE_NUMBER.fullmatch(placed.text.text))
 
 
 def _is_inside(line: Box, box: Box) -> bool:

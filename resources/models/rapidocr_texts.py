@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import cv2
 import numpy as np
 
 from pipelines.comics.text_boxes import TextLine
+from pipelines.errors import ItemError
 
 SOURCE = "rapidocr/ppocr-v6-small@3.10"
 
 DETECTION_SIDE = 1600
 """Longest side, in pixels, at which lines are looked for; they are read from the picture as it is given."""
+
+END = 0.2
+"""How far a line is read beyond both of its ends, in line heights: the detector cuts thin letters and full stops off."""
 
 
 class RapidOcrTexts:
@@ -36,6 +41,10 @@ class RapidOcrTexts:
                 "Det.limit_side_len": detection_side,
                 # Dilation makes one line of two where they are set as closely as in balloons.
                 "Det.use_dilation": False,
+                "Det.thresh": 0.4,
+                # One line at a time, no wider than it is: in a batch all are padded to the widest, which costs a third more.
+                "Rec.rec_batch_num": 1,
+                "Rec.rec_img_shape": [3, 48, 96],
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             }
@@ -46,10 +55,26 @@ class RapidOcrTexts:
         return [self._read(image) for image in images]
 
     def _read(self, image: np.ndarray) -> list[TextLine]:
-        found: Any = self._engine(np.ascontiguousarray(image[..., ::-1]))
-        if found.boxes is None:
-            return []
+        picture = np.ascontiguousarray(image[..., ::-1])
+        try:
+            boxes = self._engine(picture, use_det=True, use_rec=False).boxes
+            if boxes is None:
+                return []
+            crops = self._engine.crop_text_regions(picture, np.stack([_lengthened(box) for box in boxes]))
+            read: Any = self._engine.recognize_txt(crops)
+        except (RuntimeError, ValueError, cv2.error) as error:
+            raise ItemError("unreadable", f"The text reader failed on a picture of {image.shape}: {error}") from error
+        found = zip(boxes, read.txts, read.scores, strict=True)
         return [
-            TextLine(tuple((float(x), float(y)) for x, y in polygon), text, float(score))
-            for polygon, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+            TextLine(tuple((float(x), float(y)) for x, y in box), text, float(score))
+            for box, text, score in found
+            if text.strip()
         ]
+
+
+def _lengthened(corners: np.ndarray) -> np.ndarray:
+    """The corners of a line with both ends moved out, so that a first `I` and a last full stop are in the picture."""
+    reach = END * np.linalg.norm(corners[3] - corners[0])
+    along = corners[1] - corners[0]
+    step = along / max(float(np.linalg.norm(along)), 1.0) * reach
+    return (corners + np.array([-step, step, step, -step])).astype(np.float32)
