@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pipelines.comics.reading_order import reading_order
 from pipelines.geometry import Box, intersection
 
-TEXT_ROW_SLACK = 0.5
-"""Balloons of one row are staggered more than panels are: they may overlap this much in height and still be two rows."""
+TEXT_ROW_SLACK = 0.2
+"""Balloons of one row are staggered more than panels are: those that overlap more than this in height are one row."""
 
 
 def assign(box: Box, panels: Sequence[Box]) -> tuple[int | None, float]:
