@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from pipelines.comics.text_panels import assign
-from pipelines.geometry import Box, polygon_box
+from pipelines.geometry import Box, intersection, polygon_box
 
 MAX_SIZES = 1.8
 """Lines of one textbox differ at most by this factor in height (shouting and signatures beside small print)."""
@@ -28,6 +28,9 @@ WORD_GAP = 1.0
 """Parts of one row lie at most this many line heights apart."""
 SAME_ROW = 0.5
 """Parts of one row lie less than this share of a line height above or below each other, from middle to middle."""
+
+IN_BOTH = 0.5
+"""A line lies in a panel as well as in its own (an inset, a balloon that reaches over) with this share of its area."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,12 @@ def join_lines(lines: Sequence[TextLine], panels: Sequence[Box]) -> list[TextBox
     """
     ordered = sorted(lines, key=lambda line: (polygon_box(line.polygon), line.polygon, line.text, line.confidence))
     strokes = [_Stroke.of(line) for line in ordered]
-    homes = [assign(polygon_box(line.polygon), panels)[0] for line in ordered]
+    places = [polygon_box(line.polygon) for line in ordered]
+    homes = [assign(place, panels)[0] for place in places]
     groups = _Groups(len(ordered))
     for i, first in enumerate(strokes):
         for j in range(i):
-            if homes[i] == homes[j] and _together(first, strokes[j]):
+            if not _parted(places[i], places[j], panels, homes[i], homes[j]) and _together(first, strokes[j]):
                 groups.join(i, j)
     boxes = [text_box([ordered[i] for i in group]) for group in groups.lists()]
     return sorted(boxes, key=lambda b: (b.box.y, b.box.x, b.box, b.text))
@@ -170,6 +174,14 @@ def _together(a: _Stroke, b: _Stroke) -> bool:
     if abs(down) < SAME_ROW * smaller:
         return gap <= WORD_GAP * height
     return abs(down) <= LEADING * height and -gap >= UNDER * min(a.length, b.length)
+
+
+def _parted(a: Box, b: Box, panels: Sequence[Box], home_a: int | None, home_b: int | None) -> bool:
+    """Whether two lines lie in different panels; a panel that holds half of the other line as well parts nothing."""
+    if home_a is None or home_b is None or home_a == home_b:
+        return False
+    shared = (intersection(b, panels[home_a]) / max(b.area, 1), intersection(a, panels[home_b]) / max(a.area, 1))
+    return max(shared) < IN_BOTH
 
 
 class _Groups:

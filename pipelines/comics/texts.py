@@ -28,8 +28,10 @@ MIN_CONFIDENCE = 0.6
 _AT_LEAST = 1500
 """Pixels of width to which a large JPEG may be reduced while it is decoded: lettering stays readable."""
 _INSIDE = 0.5
-"""A line is read into a box that a person drew when this share of it lies inside."""
+"""A line is read into a box that a person drew, and a text lies in its panel, with this share of it inside."""
 
+_LONE_CONFIDENCE = 0.95
+"""A letter or digit that stands alone is texture (a button, a fold) unless the reader is this sure."""
 _PAGE_NUMBER = re.compile(r"\W*\d{1,4}\W*")
 
 
@@ -82,10 +84,8 @@ class ReadTexts(Stage):
                 placed = yield from self._human(page_id, marked[page_id], lines, of_page)
             else:
                 found = self._found(lines, of_page, right_to_left)
-                placed = [text for text in found if not _is_page_number(text)]
-                for text in found:
-                    if _is_page_number(text):
-                        yield Dropped(page_id, f"page number outside all panels: {text.text.text!r}")
+                placed = [text for text in found if not _no_textbox(text)]
+                yield from (Dropped(page_id, reason) for reason in map(_no_textbox, found) if reason)
             for number, text in enumerate(placed, start=1):
                 yield _row(page, number, text)
 
@@ -134,9 +134,16 @@ class ReadTexts(Stage):
         return placed
 
 
-def _is_page_number(placed: _Placed) -> bool:
-    """Whether a textbox is a number in the margin: digits outside all panels, with marks around them at most."""
-    return placed.panel is not None and placed.share == 0.0 and bool(_PAGE_NUMBER.fullmatch(placed.text.text))
+def _no_textbox(placed: _Placed) -> str:
+    """Why what was read is no textbox, or nothing: a number in the margin, or texture that looks like one letter."""
+    text, where = placed.text, f"at {tuple(placed.text.box)}: {placed.text.text!r}"
+    if placed.panel is not None and placed.share < _INSIDE and _PAGE_NUMBER.fullmatch(text.text):
+        return f"page number outside the panels {where}"
+    if sum(character.isalnum() for character in text.text) == 1 and text.confidence < _LONE_CONFIDENCE:
+        return (
+            f"a lone letter that was read with a confidence of {text.confidence:.2f}, under {_LONE_CONFIDENCE} {where}"
+        )
+    return ""
 
 
 def _is_inside(line: Box, box: Box) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def nothing_read():
     READ.clear()
 
 
-def stage(build=FakeReader) -> ReadTexts:
+def stage(build: Callable[[], FakeReader] = FakeReader) -> ReadTexts:
     return ReadTexts(Model("fake/reader@1", build))
 
 
