@@ -23,7 +23,7 @@ from pipelines.stage import Dropped, Failure, Model, Row, ShardInputs, Stage
 
 __all__ = ["ReadTexts", "TextBox", "TextLine", "TextReader", "assign", "join_lines", "text_order"]
 
-MIN_CONFIDENCE = 0.6
+MIN_CONFIDENCE = 0.7
 """Lines that the reader is less sure of are dropped: what is so read is scribble, texture and drawn sound."""
 _AT_LEAST = 1500
 """Pixels of width to which a large JPEG may be reduced while it is decoded: lettering stays readable."""

@@ -5,6 +5,8 @@ What does not belong here: joining lines into textboxes (`pipelines.comics.text_
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +24,10 @@ DETECTION_SIDE = 1600
 
 END = 0.1
 """How far a line is read beyond both of its ends, in line heights: the detector cuts thin letters and full stops off."""
-
+SQUEEZE = 0.75
+"""Lines are read at this share of their width: a quarter of the time saved, and comics' wide lettering is read no worse."""
+SCROLL = 2.5
+"""A page that is more than this many times as high as wide is a scroll."""
 UNREAD = 0.7
 """A region that is read with less confidence than this may be several lines."""
 THICK = 1.5
@@ -66,13 +71,32 @@ class RapidOcrTexts:
     def _read(self, image: np.ndarray) -> list[TextLine]:
         picture = np.ascontiguousarray(image[..., ::-1])
         try:
-            lines = self._lines(picture)
+            lines = self._strips(picture)
             usual = float(np.median([_height(line) for line in lines])) if lines else 0.0
             for line in [line for line in lines if line.confidence < UNREAD and _height(line) > THICK * usual]:
                 lines += [part for part in self._closer(picture, line) if not _known(part, lines)]
         except (RuntimeError, ValueError, cv2.error) as error:
             raise ItemError("unreadable", f"The text reader failed on a picture of {image.shape}: {error}") from error
         return [line for line in lines if line.text.strip()]
+
+    def _strips(self, picture: np.ndarray) -> list[TextLine]:
+        """The lines of a BGR picture; a long scroll is looked at in pieces, or its lettering would be too small to find.
+
+        Pieces overlap, and a line counts in the one that its middle lies nearer to the middle of, so none is cut or doubled.
+        """
+        height, width = picture.shape[:2]
+        if height <= SCROLL * width:
+            return self._lines(picture)
+        pieces = math.ceil(height / (SCROLL / 2 * width))
+        edges = [round(i * height / pieces) for i in range(pieces + 1)]
+        lines = []
+        for top, bottom in itertools.pairwise(edges):
+            start = max(top - width // 4, 0)
+            for line in self._lines(picture[start : bottom + width // 4]):
+                polygon = tuple((x, y + start) for x, y in line.polygon)
+                if top <= sum(y for _, y in polygon) / len(polygon) < bottom:
+                    lines.append(TextLine(polygon, line.text, line.confidence))
+        return lines
 
     def _lines(self, picture: np.ndarray) -> list[TextLine]:
         """The lines of a BGR picture."""
@@ -94,7 +118,7 @@ class RapidOcrTexts:
     def _recognise(self, picture: np.ndarray, boxes: list[np.ndarray]) -> list[TextLine]:
         """What stands in each of these corners (4 x 2) of a BGR picture."""
         crops = self._engine.crop_text_regions(picture, np.stack([_lengthened(box) for box in boxes]))
-        read: Any = self._engine.recognize_txt(crops)
+        read: Any = self._engine.recognize_txt([_squeezed(crop) for crop in crops])
         return [
             TextLine(_polygon(box), text, float(score))
             for box, text, score in zip(boxes, read.txts, read.scores, strict=True)
@@ -114,6 +138,11 @@ def _known(line: TextLine, lines: list[TextLine]) -> bool:
     box = polygon_box(line.polygon)
     read = (polygon_box(other.polygon) for other in lines if other.confidence >= UNREAD)
     return any(intersection(box, other) > box.area / 2 for other in read)
+
+
+def _squeezed(crop: np.ndarray) -> np.ndarray:
+    height, width = crop.shape[:2]
+    return np.asarray(cv2.resize(crop, (max(round(width * SQUEEZE), 1), height), interpolation=cv2.INTER_AREA))
 
 
 def _lengthened(corners: np.ndarray) -> np.ndarray:

@@ -44,6 +44,16 @@ def test_drawn_balloons_are_read_in_pixels_of_the_picture(reader, capfd):
     assert capfd.readouterr() == ("", "") and logging.getLogger("RapidOCR").level == logging.CRITICAL
 
 
+def test_a_long_scroll_is_read_in_pieces_without_doubles_or_gaps(reader):
+    scroll = np.full((5400, 600, 3), 255, np.uint8)
+    for place, top in enumerate(range(0, 5400 - 419, 700)):
+        scroll[top : top + 420] = drawn_page()
+        assert place < 8
+    (lines,) = reader.read([scroll])
+    assert len(lines) == 8 * 4
+    assert sum("LIGHTHOUSE" in line.text for line in lines) == 8
+
+
 def test_an_empty_page_and_a_tiny_one_have_no_lines(reader):
     assert reader.read([np.full((300, 200, 3), 255, np.uint8), np.zeros((3, 2, 3), np.uint8)]) == [[], []]
 
