@@ -81,7 +81,7 @@ def measure(read: Read, pages: list[Truth], data: Path) -> Result:
         if not number:
             read(picture)
         started = time.process_time()
-        lines = [line for line in read(picture) if line.confidence >= MIN_CONFIDENCE]
+        lines = read(picture)
         boxes = join_lines(lines, page.panels)
         seconds += time.process_time() - started
         places = [box.box for box in boxes]
@@ -117,15 +117,15 @@ def _inside(line: Box, area: Box) -> bool:
 
 
 def ours() -> Read:
-    """The project's reader with its defaults."""
+    """The project's reader with its defaults, and what the stage keeps of it."""
     from resources.models.rapidocr_texts import RapidOcrTexts
 
     reader = RapidOcrTexts()
-    return lambda picture: reader.read([picture])[0]
+    return lambda picture: [line for line in reader.read([picture])[0] if line.confidence >= MIN_CONFIDENCE]
 
 
 def plain_rapidocr() -> Read:
-    """`rapidocr` with its own defaults, on one thread."""
+    """`rapidocr` with its own defaults, its own bound on confidence among them, on one thread."""
     from rapidocr import RapidOCR
 
     threads = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}

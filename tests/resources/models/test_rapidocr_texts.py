@@ -65,7 +65,7 @@ def test_the_source_names_the_version_that_is_installed():
 
 
 def test_real_pages_are_read_as_well_as_measured(reader, real_data):
-    pages = [page for page in craphound(real_data) if page.image in ("page2.jpg", "page5.jpg")]
+    pages = [page for page in craphound(real_data) if page.image == "page5.jpg"]
     result = measure(lambda picture: reader.read([picture])[0], pages, real_data)
     assert result.areas_found == 1
     assert result.error_by_boxes <= 0.05
