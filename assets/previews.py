@@ -64,20 +64,29 @@ def _picture(inputs: LakeInputs, page_id: str) -> Any:
 
 
 def sample_scenes(lake: Lake, split: str, *, answers: bool, seed: int) -> dict[str, tuple[Scene, str]]:
-    """One sample of each task that the split has, with its caption; which one is random, and the same each time."""
+    """One sample of each task that the split has, with its caption, from different books where there are several.
+
+    Which sample of a book is random, and the same each time.
+    """
     scenes: dict[str, tuple[Scene, str]] = {}
-    for shard in sorted(lake.footers(f"comicspap_{split}")):
-        inputs = LakeInputs(shard, None, lake)
-        rows = lake.read(f"comicspap_{split}", shard, COMICSPAP_SAMPLES).to_pylist()
-        wanted = [task for task in TASKS if task not in scenes]
-        of_task = {task: [row for row in rows if row["task_type"] == task] for task in wanted}
-        chosen = [min(found, key=lambda r: sample_hash(seed, r["sample_id"])) for found in of_task.values() if found]
-        for item in pictured_samples(inputs, chosen, _JPEG_QUALITY):
-            if isinstance(item, PicturedSample):
-                scenes[item.sample["task_type"]] = (_scene(item, answers), item.sample["previous_panel_caption"])
-        if len(scenes) == len(TASKS):
-            break
+    shards = sorted(lake.footers(f"comicspap_{split}"))
+    for place, task in enumerate(TASKS):
+        turned = shards[place % len(shards) :] + shards[: place % len(shards)] if shards else []
+        found = next(filter(None, (_scene_of(lake, split, shard, task, seed) for shard in turned)), None)
+        if found is not None:
+            scenes[task] = (_scene(found, answers), found.sample["previous_panel_caption"])
     return scenes
+
+
+def _scene_of(lake: Lake, split: str, shard: str, task: str, seed: int) -> PicturedSample | None:
+    """A sample of the task from one book with its pictures, or None."""
+    rows = lake.read(f"comicspap_{split}", shard, COMICSPAP_SAMPLES).to_pylist()
+    of_task = [row for row in rows if row["task_type"] == task]
+    if not of_task:
+        return None
+    chosen = min(of_task, key=lambda row: sample_hash(seed, row["sample_id"]))
+    pictured = pictured_samples(LakeInputs(shard, None, lake), [chosen], _JPEG_QUALITY)
+    return next((item for item in pictured if isinstance(item, PicturedSample)), None)
 
 
 def _scene(item: PicturedSample, answers: bool) -> Scene:

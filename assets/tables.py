@@ -15,7 +15,7 @@ from pipelines.errors import LakeError
 from pipelines.markdown import escape, table
 from pipelines.schemas import FAILURES, TABLES
 from pipelines.stage import Failure, Stage
-from resources.build import BuildReport, Progress, Source, build_table, plan
+from resources.build import BuildReport, Progress, Source, build_table, output_tables, plan
 from resources.engines.progress import ProgressReporter
 from resources.project import Project
 from resources.shard_writer import beside
@@ -135,7 +135,9 @@ def _table_asset(
         finished = spec.finish(project, progress)
         metadata = report_metadata(project, stage, report) | dict(finished.metadata)
         return dg.MaterializeResult(
-            metadata=metadata, check_results=[failures_check(project, [report, *finished.reports])]
+            metadata=metadata,
+            data_version=dg.DataVersion(project.lake.content(output_tables(stage))),
+            check_results=[failures_check(project, [report, *finished.reports])],
         )
 
     return build
@@ -163,6 +165,10 @@ def _ensure_upstream(
             resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}
             missing = [assets[s.name] for s in upstream if dg.AssetKey(s.name) not in selected]
             dg.materialize(missing, instance=context.instance, resources=resources)
+            # Dagster noted the upstream's versions when this step started; without a second look the UI would call the
+            # table out of date from the start.
+            step = context.op_execution_context.get_step_execution_context()
+            step.fetch_external_input_asset_version_info()
             return
         if state.missing:
             raise LakeError(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,9 @@ from pathlib import Path
 import dagster as dg
 import pyarrow.dataset as ds
 import pytest
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.util.retry import Retry
 
 from pipelines.samples.library import draw_library
 from pipelines.schemas import SPLITS, TASKS
@@ -26,8 +31,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(command: str, place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command in a shell that has sourced the environment file; lake, library and records lie in `place`."""
+def _in_shell(command: str, place: Path, **environment: str) -> tuple[list[str], dict[str, str]]:
+    """The command for a shell that sources the environment file; lake, library and records lie in `place`."""
     own = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "STORYLOOM_LIBRARY": str(place / "library"),
@@ -35,9 +40,13 @@ def run(command: str, place: Path, **environment: str) -> subprocess.CompletedPr
     }
     sourced = f". ./storyloom.env && export DAGSTER_HOME='{place / 'home'}' && {command}"
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("STORYLOOM_", "DAGSTER_"))}
-    return subprocess.run(
-        ["bash", "-c", sourced], cwd=ROOT, env=clean | own | environment, capture_output=True, text=True, check=False
-    )
+    return ["bash", "-c", sourced], clean | own | environment
+
+
+def run(command: str, place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    args, variables = _in_shell(command, place, **environment)
+    return subprocess.run(args, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +89,28 @@ def test_other_profiles_name_what_is_missing_and_build_it_when_asked(built: Path
 
 
 def test_the_newer_form_of_the_command(built: Path) -> None:
-    result = run("dg launch --assets comicspap_val,comicspap_train,comicspap_audit", built)
+    result = run("dg launch --assets comicspap_val,comicspap_train", built)
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
     for split in SPLITS:
         table = ds.dataset(built / "lake" / f"comicspap_{split}").to_table(columns=["task_type", "split"])
         assert set(table["task_type"].to_pylist()) == set(TASKS), split
         assert set(table["split"].to_pylist()) == {split}
+
+
+def test_the_ui_starts_with_the_environment_file_sourced(built: Path) -> None:
+    """`dagster dev` hangs where the environment names the module that workspace.yaml names too."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command, environment = _in_shell(f"dagster dev -p {port}", built)
+    session = requests.Session()
+    session.trust_env = False
+    session.mount("http://", HTTPAdapter(max_retries=Retry(total=None, connect=200, backoff_factor=0.5, backoff_max=1)))
+    with (built / "dev.log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True)
+        try:
+            answer = session.get(f"http://127.0.0.1:{port}/server_info", timeout=60)
+            assert "dagster_webserver_version" in answer.json()
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+            server.wait()

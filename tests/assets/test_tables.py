@@ -63,6 +63,12 @@ def _materialize(
     return dg.materialize(captions, instance=instance, resources={"storyloom": resource}, **options)  # type: ignore[arg-type]
 
 
+def _tags(instance: dg.DagsterInstance, table: str) -> dict[str, str]:
+    event = instance.get_latest_materialization_event(dg.AssetKey(table))
+    assert event is not None and event.asset_materialization is not None
+    return dict(event.asset_materialization.tags or {})
+
+
 def test_the_laptop_profile_builds_missing_tables_and_records_them(tmp_path: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         result = _materialize(tmp_path, "laptop", instance)
@@ -74,6 +80,8 @@ def test_the_laptop_profile_builds_missing_tables_and_records_them(tmp_path: Pat
             assert metadata["dagster/row_count"].value == 38
             assert metadata["failures"].value == failures
         assert len(instance.get_runs()) == 2
+        upstream, downstream = (_tags(instance, table) for table in ("comic_stories", "comic_captions"))
+        assert downstream["dagster/input_data_version/comic_stories"] == upstream["dagster/data_version"]
         _materialize(tmp_path, "laptop", instance)
         assert len(instance.get_runs()) == 3, "what is current is not built again"
     assert len(Lake(str(tmp_path / "lake")).footers("comic_captions")) == 2
