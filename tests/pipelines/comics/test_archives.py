@@ -1,0 +1,190 @@
+"""Each kind of container gives its pages in reading order, byte for byte."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import py7zr
+import pytest
+import rarfile
+from PIL import Image
+
+from pipelines.comics.archives import Limits, container_kind, open_book
+from pipelines.comics.library import BookSource
+from pipelines.errors import ItemError
+
+
+def jpeg(colour: tuple[int, int, int], size: tuple[int, int] = (40, 60)) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", size, colour).save(file, "JPEG")
+    return file.getvalue()
+
+
+PAGES = {f"ch/{n}.jpg": jpeg((n * 20, 0, 0)) for n in (10, 2, 1)}
+INFO = b"<ComicInfo><Title>A &amp; B</Title><Series>S</Series><Manga>YesAndRightToLeft</Manga></ComicInfo>"
+FILES = PAGES | {"ComicInfo.xml": INFO, "__MACOSX/ch/._1.jpg": b"junk", "Thumbs.db": b"junk"}
+
+
+def make_zip(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in FILES.items():
+            archive.writestr(name, data)
+
+
+def make_7z(path: Path) -> None:
+    with py7zr.SevenZipFile(path, "w") as archive:
+        for name, data in FILES.items():
+            archive.writestr(data, name)
+
+
+def make_tar(mode: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+            for name, data in FILES.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+
+    return make
+
+
+def make_folder(path: Path) -> None:
+    for name, data in FILES.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+
+
+KINDS = {
+    "zip": make_zip,
+    "7z": make_7z,
+    "tar": make_tar("w"),
+    "gz": make_tar("w:gz"),
+    "bz2": make_tar("w:bz2"),
+    "xz": make_tar("w:xz"),
+    "folder": make_folder,
+}
+
+
+def source(path: Path) -> BookSource:
+    return BookSource("book", str(path), path.name, "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_come_in_order_byte_for_byte(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "misnamed.cbr"
+    KINDS[kind](path)
+    with open_book(source(path), Limits()) as book:
+        assert book.members() == ["ch/1.jpg", "ch/2.jpg", "ch/10.jpg"]
+        assert {name: book.read(name) for name in book.members()} == PAGES
+        info = book.comic_info()
+    assert info is not None and (info.title, info.series, info.right_to_left) == ("A & B", "S", True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_over_the_limit_is_told_and_the_others_are_read(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "book"
+    KINDS[kind](path)
+    limits = Limits(max_member_bytes=min(len(data) for data in PAGES.values()) - 1)
+    with open_book(source(path), limits) as book, pytest.raises(ItemError, match="limit") as error:
+        book.read("ch/2.jpg")
+    assert error.value.kind == "too_large"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_book_over_the_limits_is_refused_as_a_whole(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "book"
+    KINDS[kind](path)
+    for limits in (Limits(max_members=3), Limits(max_total_bytes=100)):
+        with pytest.raises(ItemError) as error, open_book(source(path), limits) as book:
+            book.members()
+        assert error.value.kind == "too_large"
+
+
+def test_a_pdf_of_scans_gives_the_scans_and_other_pages_are_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "book.pdf"
+    scan = Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 60, 3), np.uint8))
+    scan.save(path, "PDF", save_all=True, append_images=[Image.new("L", (60, 90), 200)], quality=80)
+    with open_book(source(path), Limits()) as book:
+        assert book.members() == ["page-00001.jpg", "page-00002.jpg"]
+        first = Image.open(io.BytesIO(book.read("page-00001.jpg")))
+        second = Image.open(io.BytesIO(book.read("page-00002.jpg")))
+    assert first.size == (60, 90) and first.format == "JPEG"
+    assert abs(np.asarray(second.convert("L"), float).mean() - 200) < 2
+
+
+def test_an_epub_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
+    path = tmp_path / "book.epub"
+    package = """<package xmlns="http://www.idpf.org/2007/opf"><manifest>
+        <item id="p1" href="text/1.xhtml"/><item id="p2" href="text/2.xhtml"/></manifest>
+        <spine><itemref idref="p2"/><itemref idref="p1"/></spine></package>"""
+    container = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
+        <rootfile full-path="OEBPS/content.opf"/></rootfiles></container>"""
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body><img src="../images/{}"/></body></html>'
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr("META-INF/container.xml", container)
+        archive.writestr("OEBPS/content.opf", package)
+        archive.writestr("OEBPS/text/1.xhtml", page.format("z%20a.jpg"))
+        archive.writestr("OEBPS/text/2.xhtml", page.format("b.jpg"))
+        for name in ("unused.jpg", "z a.jpg", "b.jpg"):
+            archive.writestr(f"OEBPS/images/{name}", PAGES["ch/1.jpg"])
+    assert container_kind(path) == "epub"
+    with open_book(source(path), Limits()) as book:
+        assert book.members() == ["OEBPS/images/b.jpg", "OEBPS/images/z a.jpg", "OEBPS/images/unused.jpg"]
+
+
+def test_an_encrypted_7z_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "book.cb7"
+    with py7zr.SevenZipFile(path, "w", password="secret") as archive:
+        archive.writestr(PAGES["ch/1.jpg"], "1.jpg")
+    with pytest.raises(ItemError) as error, open_book(source(path), Limits()) as book:
+        book.read(book.members()[0])
+    assert error.value.kind == "encrypted"
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"), [(b"", "empty"), (b"<html>404", "not_an_archive"), (b"\x00" * 2000, "not_an_archive")]
+)
+def test_what_is_no_archive_says_why(data: bytes, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "book.cbz"
+    path.write_bytes(data)
+    with pytest.raises(ItemError) as error, open_book(source(path), Limits()):
+        pass
+    assert error.value.kind == kind
+
+
+def test_archives_that_other_programs_made(real_data: Path) -> None:
+    pages = {
+        "7zip.7z": ["komga.png"],
+        "zip.zip": ["komga.png"],
+        "zip-bzip2.zip": ["komga.png"],
+        "komga.pdf": ["page-00001.jpg"],
+    }
+    for name, members in pages.items():
+        with open_book(source(real_data / "archives" / name), Limits()) as book:
+            assert book.members() == members
+            assert Image.open(io.BytesIO(book.read(members[0]))).width >= 48
+    with open_book(source(real_data / "archives" / "epub3.epub"), Limits()) as book:
+        assert book.members() == ["cover.jpeg", "0_0.png"]
+    with open_book(source(real_data / "archives" / "zip-encrypted.zip"), Limits()) as book:
+        with pytest.raises(ItemError) as error:
+            book.read("komga.png")
+        assert error.value.kind == "encrypted"
+
+
+def test_a_rar_is_read_where_a_tool_is_installed_and_else_says_what_to_install(real_data: Path) -> None:
+    rar = source(real_data / "archives" / "rar5.rar")
+    try:
+        rarfile.tool_setup()
+    except rarfile.RarCannotExec:
+        with pytest.raises(ItemError, match="Install unrar") as error, open_book(rar, Limits()):
+            pass
+        assert error.value.kind == "tool_missing"
+    else:
+        with open_book(rar, Limits()) as book:
+            assert all(book.read(name) for name in book.members())

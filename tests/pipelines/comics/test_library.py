@@ -1,0 +1,155 @@
+"""Books are found by rules that lose nothing in silence, and a changed book is noticed."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pipelines.comics.library import BookSource, find_books, source_digest, source_stat
+from pipelines.stage import Failure
+
+PICTURE = b"\xff\xd8\xff picture"
+
+
+@pytest.fixture
+def comics(tmp_path: Path) -> Path:
+    folder = tmp_path / "comics"
+    folder.mkdir()
+    return folder
+
+
+def put(path: Path, data: bytes = PICTURE) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def cbz(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("1.jpg", PICTURE)
+    return path
+
+
+def ids(books: list[BookSource]) -> list[str]:
+    return [book.book_id for book in books]
+
+
+def test_archives_and_folders_of_pictures_are_books(comics: Path) -> None:
+    cbz(comics / "b" / "Vol. 1.cbz")
+    cbz(comics / "a.v2.zip")
+    put(comics / "pages" / "10.jpg")
+    put(comics / "pages" / "extra" / "1.png")
+    put(comics / "deep" / "er" / "1.jpg")
+    put(comics / "old.tar.gz", b"\x1f\x8b")
+    books, failures = find_books(comics)
+    assert ids(books) == ["a.v2", "b/Vol. 1", "deep/er", "old", "pages"]
+    assert [book.container for book in books] == ["zip", "zip", "folder", "tar", "folder"]
+    assert failures == []
+
+
+def test_what_lies_beside_books_is_passed_over_or_told(comics: Path) -> None:
+    cbz(comics / "shelf" / "book.cbz")
+    put(comics / "shelf" / "cover.jpg")
+    put(comics / "notes.txt")
+    put(comics / ".hidden" / "1.jpg")
+    put(comics / "annotations" / "page.png")
+    put(comics / "book.mobi")
+    books, failures = find_books(comics)
+    assert ids(books) == ["shelf/book"]
+    assert {(f.item_id, f.kind) for f in failures} == {("shelf", "loose_pictures"), ("book.mobi", "unknown_file")}
+
+
+def test_of_two_books_with_one_id_the_first_counts(comics: Path) -> None:
+    cbz(comics / "a.cbz")
+    put(comics / "a.pdf", b"%PDF-1.4")
+    accent = "caf\u00e9"
+    cbz(comics / f"{accent}.cbz")
+    cbz(comics / f"{unicodedata.normalize('NFD', accent)}.zip")
+    cbz(comics / "A.cbz")
+    books, failures = find_books(comics)
+    assert ids(books) == ["A", "a", accent]
+    assert [f.kind for f in failures] == ["id_collision"] * 2
+    assert "a.cbz" in failures[0].message + failures[1].message
+
+
+def test_links_are_not_followed_out_of_the_library(comics: Path, tmp_path: Path) -> None:
+    outside = cbz(tmp_path / "elsewhere" / "secret.cbz")
+    (comics / "book.cbz").symlink_to(outside)
+    (comics / "loop").symlink_to(comics)
+    books, failures = find_books(comics)
+    assert books == [] and {f.kind for f in failures} == {"link"}
+
+
+def catalog(comics: Path, text: str, encoding: str = "utf-8") -> tuple[dict[str, BookSource], list[Failure]]:
+    (comics / "catalog.csv").write_text(text, encoding)
+    books, failures = find_books(comics)
+    return {book.book_id: book for book in books}, failures
+
+
+def test_the_catalog_gives_title_licence_split_and_direction(comics: Path) -> None:
+    cbz(comics / "x" / "a.cbz")
+    cbz(comics / "b.cbz")
+    put(comics / "shelf" / "part 1" / "1.jpg")
+    text = (
+        "\ufeffbook;title;license;split;reading_direction\nx/a;Ä;CC BY 4.0;test;rtl\nb.cbz;;;TRAIN;\nshelf;;;val;ltr\n"
+    )
+    books, failures = catalog(comics, text)
+    assert failures == []
+    entry = books["x/a"].catalog
+    assert (entry.title, entry.licence, entry.split, entry.right_to_left) == ("Ä", "CC BY 4.0", "test", True)
+    assert books["b"].catalog.split == "train" and books["b"].catalog.right_to_left is None
+    assert books["shelf"].catalog.split == "val", "a folder that the catalog names is a book as a whole"
+
+
+def test_bad_rows_of_the_catalog_are_told_by_line_and_the_rest_holds(comics: Path) -> None:
+    cbz(comics / "a.cbz")
+    cbz(comics / "b.cbz")
+    books, failures = catalog(
+        comics, "book,split,reading_direction,colour\na,exam,up,red\nb,val,,\nb,test,,\nzzz,test,,\n,val,,\n"
+    )
+    told = sorted(f"{f.item_id}: {f.message}" for f in failures)
+    assert books["b"].catalog.split == "val" and books["a"].catalog.split is None
+    assert len(told) == 6
+    assert any("line 2" in t and "exam" in t for t in told) and any("line 2" in t and "'up'" in t for t in told)
+    assert any("line 4" in t and "row already" in t for t in told)
+    assert any("zzz" in t and "not in the library" in t for t in told)
+    assert any("line 6" in t for t in told) and any("colour" in t for t in told)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"book\n\xff\xfe", "UTF-8"), (b"title\nx\n", "no column `book`"), (b"", ""), (b'book\n"a\n', "")],
+)
+def test_an_unusable_catalog_is_one_failure_and_the_books_stay(comics: Path, data: bytes, said: str) -> None:
+    cbz(comics / "a.cbz")
+    (comics / "catalog.csv").write_bytes(data)
+    books, failures = find_books(comics)
+    assert ids(books) == ["a"]
+    assert said in "".join(f.message for f in failures)
+
+
+def test_a_change_shows_in_the_cheap_token_and_in_the_digest(comics: Path) -> None:
+    cbz(comics / "a.cbz")
+    put(comics / "pages" / "1.jpg")
+    archive, folder = find_books(comics)[0]
+    before = [(source_stat(b), source_digest(b)) for b in (archive, folder)]
+    assert before == [(source_stat(b), source_digest(b)) for b in (archive, folder)]
+    put(comics / "pages" / "2.jpg")
+    put(comics / "a.cbz", b"PK\x03\x04 other")
+    after = [(source_stat(b), source_digest(b)) for b in (archive, folder)]
+    assert all(old[0] != new[0] and old[1] != new[1] for old, new in zip(before, after, strict=True))
+
+
+def test_renaming_a_page_changes_the_digest_and_touching_it_does_not(comics: Path) -> None:
+    page = put(comics / "pages" / "1.jpg")
+    (book,) = find_books(comics)[0]
+    stat, digest = source_stat(book), source_digest(book)
+    os.utime(page, (1, 1))
+    assert source_digest(book) == digest and source_stat(book) != stat
+    page.rename(page.with_name("3.jpg"))
+    assert source_digest(book) != digest
