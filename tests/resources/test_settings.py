@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import SettingsError
+from resources.settings import load_profile, load_settings
+
+
+def test_settings_come_from_the_environment_and_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STORYLOOM_LIBRARY", raising=False)
+    monkeypatch.setenv("STORYLOOM_SEED", "7")
+    monkeypatch.setenv("STORYLOOM_LAKE", "somewhere")
+    settings = load_settings(lake="here", library=None)
+    assert (settings.seed, settings.lake, settings.library) == (7, "here", "")
+
+
+def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORYLOOM_SEED", "often")
+    with pytest.raises(SettingsError, match="seed"):
+        load_settings()
+
+
+@pytest.mark.parametrize("name", ["laptop", "gpu"])
+def test_built_in_profiles_load(name: str) -> None:
+    assert load_profile(name).build_missing_upstream == (name == "laptop")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("engine: {worker: 2}", "worker"),
+        ("tasks: {reach: 0}", "reach is 0"),
+        ("tasks: {reech: 3}", "no such setting"),
+        ("limits: {max_pages: 3}", "no such setting"),
+        ("max_samples: {exam: {visual_closure: 3}}", "exam"),
+        ("max_samples: {test: {visual: 3}}", "visual"),
+        ("release: {jpeg_quality: 0}", "jpeg_quality"),
+        ("split_shares: {train: -1}", "split_shares"),
+        ("engine: [", "profile is not valid"),
+        ("- a list", "profile is not valid"),
+    ],
+)
+def test_a_bad_profile_says_what_is_wrong(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match=said) as error:
+        load_profile(str(path))
+    assert str(path) in str(error.value)
+
+
+def test_a_missing_profile_says_what_there_is() -> None:
+    with pytest.raises(SettingsError, match="laptop, gpu, or the path"):
+        load_profile("no-such-profile")
