@@ -1,0 +1,61 @@
+"""The sensor asks for one rebuild for each state in which the library stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.automation import library_changes
+from assets.tables import StoryloomResource
+
+Tick = Callable[[], tuple[int, str]]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    (tmp_path / "library" / "comics").mkdir(parents=True)
+    (tmp_path / "library" / "comics" / "a.cbz").write_bytes(b"PK one")
+    return tmp_path / "library"
+
+
+@pytest.fixture
+def tick(library: Path, tmp_path: Path) -> Tick:
+    """One look of the sensor: how many runs it asks for, and why it asks for none."""
+    resource = StoryloomResource(library=str(library), lake=str(tmp_path / "lake"))
+    cursor: list[str | None] = [None]
+
+    def look() -> tuple[int, str]:
+        context = dg.build_sensor_context(cursor=cursor[0])
+        result = library_changes(context, storyloom=resource)
+        assert isinstance(result, dg.SensorResult)
+        cursor[0] = result.cursor or cursor[0]
+        return len(result.run_requests or ()), str(result.skip_reason or "")
+
+    return look
+
+
+def test_it_waits_for_the_library_to_stand_still_and_asks_once(tick: Tick) -> None:
+    asked, reason = tick()
+    assert asked == 0 and "stand still" in reason
+    assert [tick()[0] for _ in range(3)] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("change", ["added", "changed", "removed", "catalog", "annotation"])
+def test_it_notices_what_happens_to_books_and_what_people_say_of_them(change: str, library: Path, tick: Tick) -> None:
+    assert sum(tick()[0] for _ in range(3)) == 1
+    book = library / "comics" / "a.cbz"
+    if change == "added":
+        (library / "comics" / "b.cbz").write_bytes(b"PK")
+    elif change == "changed":
+        book.write_bytes(b"PK other")
+    elif change == "removed":
+        book.unlink()
+    elif change == "catalog":
+        (library / "catalog.csv").write_text("book,split\na,test\n")
+    else:
+        (library / "annotations").mkdir()
+        (library / "annotations" / "a.json").write_text("{}")
+    assert [tick()[0] for _ in range(3)] == [0, 1, 0]
