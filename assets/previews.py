@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
+import numpy as np
 
 from pipelines.comics.page_pictures import decode
+from pipelines.comics.stored_pages import page_images
 from pipelines.errors import ItemError
 from pipelines.pick_a_panel.render import Scene
 from pipelines.pick_a_panel.sample_pictures import PicturedSample, pictured_samples
@@ -33,7 +35,7 @@ def page_pictures(project: Project, *, texts: bool) -> dict[str, Any]:
     return {"preview": dg.MetadataValue.md(markdown_image(side_by_side(drawn), "pages"))} if drawn else {}
 
 
-def _pages(lake: Lake) -> Iterator[tuple[Any, list[Row], list[Row]]]:
+def _pages(lake: Lake) -> Iterator[tuple[np.ndarray, list[Row], list[Row]]]:
     """One page of each of the first books, with its panels and textboxes: the first page of three panels or more."""
     found = 0
     for shard in sorted(lake.footers("comic_panels")):
@@ -52,14 +54,12 @@ def _pages(lake: Lake) -> Iterator[tuple[Any, list[Row], list[Row]]]:
             return
 
 
-def _picture(inputs: LakeInputs, page_id: str) -> Any:
-    for batch in inputs.batches("comic_pages", ["page_id", "image"]):
-        for row, found in enumerate(batch.column("page_id").to_pylist()):
-            if found == page_id:
-                try:
-                    return decode(batch.column("image")[row].as_py())
-                except ItemError:
-                    return None
+def _picture(inputs: LakeInputs, page_id: str) -> np.ndarray | None:
+    for _, data in page_images(inputs, [page_id]):
+        try:
+            return decode(data)
+        except ItemError:
+            return None
     return None
 
 

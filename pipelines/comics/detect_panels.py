@@ -18,7 +18,7 @@ from pipelines.comics.panels import Panel, PanelDetector
 from pipelines.comics.reading_order import reading_order
 from pipelines.comics.stored_pages import page_images
 from pipelines.errors import ItemError
-from pipelines.geometry import Box, box_polygon
+from pipelines.geometry import box_polygon
 from pipelines.identity import panel_id
 from pipelines.stage import Dropped, Failure, Model, Row, ShardInputs, Stage
 
@@ -85,18 +85,14 @@ def _on_page(panels: Sequence[Panel], picture: np.ndarray, width: int, height: i
 
 
 def _row(page: Row, number: int, panel: Panel, source: str) -> Row:
-    box: Box = panel.box
     return {
         "panel_id": panel_id(page["page_id"], number),
         "page_id": page["page_id"],
         "book_id": page["book_id"],
         "page_number": page["page_number"],
         "reading_order": number,
-        "x": box.x,
-        "y": box.y,
-        "w": box.w,
-        "h": box.h,
-        "polygon": [list(point) for point in panel.polygon] or box_polygon(box),
+        **panel.box._asdict(),
+        "polygon": [list(point) for point in panel.polygon] or box_polygon(panel.box),
         "confidence": panel.confidence,
         "source": source,
     }

@@ -19,6 +19,7 @@ import numpy as np
 from pipelines.comics.annotations.payload import AnnotatedStory, book_stories, page_aspect
 from pipelines.comics.page_pictures import decode
 from pipelines.comics.page_signals import PageSignals
+from pipelines.comics.stored_pages import page_images
 from pipelines.errors import ItemError
 from pipelines.geometry import Box
 from pipelines.schemas import PAGE_KINDS
@@ -162,14 +163,7 @@ def _signals(pages: Sequence[Mapping[str, Any]], inputs: ShardInputs) -> dict[st
 def _blank_pages(inputs: ShardInputs, signals: Mapping[str, PageSignals], contrast: float) -> set[str]:
     """Pages that show one tone; only pages with neither text nor more than one panel are looked at."""
     silent = {page for page, s in signals.items() if not s.words and len(s.panels) <= 1}
-    if not silent:
-        return set()
-    blank = set()
-    for batch in inputs.batches("comic_pages", ["page_id", "image"]):
-        for page, image in zip(batch["page_id"].to_pylist(), batch["image"], strict=True):
-            if page in silent and _is_flat(image.as_py(), contrast):
-                blank.add(page)
-    return blank
+    return {page for page, image in page_images(inputs, silent) if _is_flat(image, contrast)}
 
 
 def _is_flat(image: bytes, contrast: float) -> bool:

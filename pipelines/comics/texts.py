@@ -160,7 +160,6 @@ def _panels(inputs: ShardInputs) -> dict[str, list[Box]]:
 
 
 def _row(page: Row, number: int, placed: _Placed) -> Row:
-    box = placed.text.box
     return {
         "text_id": text_id(page["page_id"], number),
         "page_id": page["page_id"],
@@ -168,10 +167,7 @@ def _row(page: Row, number: int, placed: _Placed) -> Row:
         "book_id": page["book_id"],
         "page_number": page["page_number"],
         "reading_order": number,
-        "x": box.x,
-        "y": box.y,
-        "w": box.w,
-        "h": box.h,
+        **placed.text.box._asdict(),
         "text": placed.text.text,
         "confidence": placed.text.confidence,
         "panel_share": placed.share,

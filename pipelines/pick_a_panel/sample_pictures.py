@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipelines.comics.page_pictures import decode
+from pipelines.comics.stored_pages import page_images
 from pipelines.errors import ItemError
 from pipelines.geometry import Box
 from pipelines.jpeg import encode_jpeg
@@ -97,7 +98,7 @@ def pictured_samples(inputs: ShardInputs, samples: list[Row], quality: int) -> I
             whole.append(job)
     plan = _Plan.of(whole, page_of, pages)
     pictures: dict[Cut, bytes] = {}
-    for page_id, data in _needed_pages(inputs, plan):
+    for page_id, data in page_images(inputs, plan.cuts.keys() | plan.due.keys()):
         for made in _cut_page(page_id, data, plan.cuts[page_id], boxes, quality):
             if isinstance(made, Failure):
                 yield made
@@ -123,20 +124,6 @@ def _panels(inputs: ShardInputs, pages: set[str]) -> tuple[dict[str, Box], dict[
     rows = [row for row in inputs.table("comic_panels", columns).to_pylist() if row["page_id"] in pages]
     boxes = {row["panel_id"]: Box(row["x"], row["y"], row["w"], row["h"]) for row in rows}
     return boxes, {row["panel_id"]: row["page_id"] for row in rows}
-
-
-def _needed_pages(inputs: ShardInputs, plan: _Plan) -> Iterator[tuple[str, bytes]]:
-    """Id and bytes of each page that gives a picture or completes a sample; stops after the last of them."""
-    needed = plan.cuts.keys() | plan.due.keys()
-    if not needed:
-        return
-    for batch in inputs.batches("comic_pages", ["page_id", "image"]):
-        for row, page_id in enumerate(batch.column("page_id").to_pylist()):
-            if page_id in needed:
-                yield page_id, batch.column("image")[row].as_py()
-                needed.remove(page_id)
-        if not needed:
-            return
 
 
 def _cut_page(
