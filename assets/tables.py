@@ -151,32 +151,35 @@ def _ensure_upstream(
 ) -> None:
     """Build the tables before this one where they are missing or outdated, or stop and name what is missing.
 
-    Which of the two is the profile's `build_missing_upstream`. The tables are built in a run of their own that is
-    recorded in the same Dagster instance. Tables that this run builds itself are not looked at.
+    They are built where the profile says `build_missing_upstream`, and where the run was asked for a table together with
+    tables before it (Dagster's `+table` means those just before it, which would leave gaps). That is a run of its
+    own, recorded in the same Dagster instance. Tables that this run builds itself are not looked at.
     """
-    selected = context.job_def.asset_layer.selected_asset_keys
-    for spec in upstream:
-        if dg.AssetKey(spec.name) in selected:
-            continue
-        found = spec.find(project)
-        state = plan(spec.stage(project), project.lake, found.sources, found.expected)
-        if project.profile.build_missing_upstream and not state.is_current:
-            context.log.info(f"Building the upstream tables first: {', '.join(s.name for s in upstream)}")
-            resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}
-            missing = [assets[s.name] for s in upstream if dg.AssetKey(s.name) not in selected]
-            dg.materialize(missing, instance=context.instance, resources=resources)
-            # Dagster noted the upstream's versions when this step started; without a second look the UI would call the
-            # table out of date from the start.
-            step = context.op_execution_context.get_step_execution_context()
-            step.fetch_external_input_asset_version_info()
-            return
-        if state.missing:
-            raise LakeError(
-                f"the upstream table {spec.name} lacks {state.missing} shards",
-                where=project.lake.url,
-                remedy="Build what is missing first: dagster asset materialize -m assets.definitions "
-                f"--select '+{context.asset_key.to_user_string()}'",
-            )
+    selected = {key.to_user_string() for key in context.job_def.asset_layer.selected_asset_keys}
+    others = [spec for spec in upstream if spec.name not in selected]
+    found = {spec.name: spec.find(project) for spec in others}
+    states = {
+        s.name: plan(s.stage(project), project.lake, found[s.name].sources, found[s.name].expected) for s in others
+    }
+    missing: list[str] = []
+    for spec in others:
+        if states[spec.name].missing or not set(spec.deps).isdisjoint(missing):
+            missing.append(spec.name)
+    outdated = [name for name, state in states.items() if not state.is_current]
+    if (project.profile.build_missing_upstream and outdated) or (missing and len(others) < len(upstream)):
+        context.log.info(f"Building the upstream tables first: {', '.join(states)}")
+        resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}
+        dg.materialize([assets[name] for name in states], instance=context.instance, resources=resources)
+        # Dagster noted the upstream's versions when this step started; without a second look the UI would call the
+        # table out of date from the start.
+        context.op_execution_context.get_step_execution_context().fetch_external_input_asset_version_info()
+    elif missing:
+        raise LakeError(
+            f"upstream tables are missing or lack shards: {', '.join(missing)}",
+            where=project.lake.url,
+            remedy="Build them first: dagster asset materialize -m assets.definitions "
+            f"--select '+{context.asset_key.to_user_string()}'",
+        )
 
 
 def column_schema(schema: pa.Schema) -> dg.TableSchema:

@@ -22,7 +22,7 @@ from pipelines.geometry import box_polygon
 from pipelines.identity import panel_id
 from pipelines.stage import Dropped, Failure, Model, Row, ShardInputs, Stage
 
-_AT_LEAST = 1000
+AT_LEAST = 1000
 """Pixels of width at which pages are looked at: under 850 thin gutters vanish, and more finds no more."""
 
 
@@ -65,7 +65,7 @@ class DetectPanels(Stage):
 
     def _detect(self, page: Row, data: bytes) -> list[Panel] | Failure:
         try:
-            picture = decode(data, at_least=_AT_LEAST)
+            picture = decode(data, at_least=AT_LEAST)
         except ItemError as error:
             return Failure.of(page["page_id"], error)
         (panels,) = self.detector.load().detect([picture])
