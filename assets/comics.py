@@ -5,8 +5,6 @@ What belongs here: which tables there are and what they depend on. How a row is 
 
 from collections.abc import Mapping
 
-from pipelines.comics.texts import ReadTexts
-
 from assets.previews import page_pictures
 from assets.tables import Finished, Found, TableSpec
 from pipelines.comics.annotations.files import read_annotation_files
@@ -19,6 +17,7 @@ from pipelines.comics.page_kinds import DecideKinds
 from pipelines.comics.pages import ReadBooks, ReadPages
 from pipelines.comics.panel_features import PanelFeatures
 from pipelines.comics.stories import SplitStories
+from pipelines.comics.texts import ReadTexts
 from pipelines.identity import fingerprint
 from resources.build import Source
 from resources.project import Project

@@ -6,12 +6,16 @@ a solver is stands in `pipelines.pick_a_panel`; what a release consists of in `a
 
 import dataclasses
 
+import dagster as dg
+
 from assets.releases import release_split
 from assets.tables import Finished, Found, TableSpec
+from pipelines.markdown import table
+from pipelines.pick_a_panel.audit import AuditSamples
 from pipelines.pick_a_panel.build import BuildSamples
 from pipelines.pick_a_panel.samples import TaskSettings
 from pipelines.pick_a_panel.selection import SelectSamples, sample_hash, threshold
-from pipelines.schemas import COMIC_BOOKS, COMICSPAP_SAMPLES, SPLITS
+from pipelines.schemas import COMIC_BOOKS, COMICSPAP_AUDIT, COMICSPAP_SAMPLES, SPLITS
 from resources.build import Progress
 from resources.project import Project
 
@@ -58,6 +62,25 @@ def _split_table(split: str) -> TableSpec:
     )
 
 
+def _shortcuts(project: Project) -> dg.MarkdownMetadataValue:
+    """The solvers that beat chance, each with its interval."""
+    rows = project.lake.read_table("comicspap_audit", COMICSPAP_AUDIT).to_pylist()
+    cells = [
+        [
+            r["split"],
+            f"`{r['task_type']}`",
+            r["solver"],
+            f"{r['accuracy']:.1f} ({r['low']:.1f} to {r['high']:.1f})",
+            f"{r['chance']:.1f}",
+            str(r["samples"]),
+        ]
+        for r in rows
+        if r["leak"]
+    ]
+    head = ["split", "task", "solver", "accuracy (%)", "chance (%)", "samples"]
+    return dg.MetadataValue.md(table(head, cells) if cells else "No solver beats chance.")
+
+
 PICK_A_PANEL = [
     TableSpec(
         "comicspap_samples",
@@ -68,4 +91,14 @@ PICK_A_PANEL = [
         BuildSamples.inputs,
     ),
     *(_split_table(split) for split in SPLITS),
+    TableSpec(
+        "comicspap_audit",
+        "How far simple solvers get on each task of each split: what beats chance is a shortcut.",
+        "pick_a_panel",
+        {"parquet"},
+        lambda project: AuditSamples(),
+        AuditSamples.gathers,
+        find=lambda project: Found(expected=SPLITS),
+        finish=lambda project, progress: Finished({"shortcuts": _shortcuts(project)}),
+    ),
 ]

@@ -22,9 +22,7 @@ class StoryloomError(Exception):
         return _rebuild, (type(self), self.what, self.where, self.remedy, self.__dict__)
 
 
-def _rebuild(
-    cls: type[StoryloomError], what: str, where: str, remedy: str, state: dict[str, object]
-) -> StoryloomError:
+def _rebuild(cls: type[StoryloomError], what: str, where: str, remedy: str, state: dict[str, object]) -> StoryloomError:
     error = cls.__new__(cls)
     StoryloomError.__init__(error, what, where=where, remedy=remedy)
     error.__dict__.update(state)

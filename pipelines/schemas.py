@@ -166,6 +166,21 @@ COMICSPAP_SAMPLES = pa.schema(
         _SOURCE,
     ]
 )
+COMICSPAP_AUDIT = pa.schema(
+    [
+        _column("split", pa.string(), "The split whose samples were tried"),
+        _column("task_type", pa.string(), "The task"),
+        _column("solver", pa.string(), "What the solver picks, looking at no story"),
+        _column("samples", pa.int32(), "How many samples it tried"),
+        _column("accuracy", pa.float64(), "Percent right; an option that ties with others counts in part"),
+        _column("low", pa.float64(), "Lower end of the accuracy's 95% interval (Wilson), percent"),
+        _column("high", pa.float64(), "Upper end, percent"),
+        _column("chance", pa.float64(), "Percent right of a blind guess: the mean of 1/k over samples with k options"),
+        _column("p_value", pa.float64(), "Chance that a blind guess scores as much, one-sided, not corrected"),
+        _column("leak", pa.bool_(), "Beats chance at the 5% level, corrected for the number of solvers"),
+        _SOURCE,
+    ]
+)
 FAILURES = pa.schema(
     [
         _column("stage", pa.string(), "The stage that could not process the item"),
@@ -199,6 +214,7 @@ TABLES: dict[str, pa.Schema] = {
     "comicspap_train": COMICSPAP_SAMPLES,
     "comicspap_val": COMICSPAP_SAMPLES,
     "comicspap_test": COMICSPAP_SAMPLES,
+    "comicspap_audit": COMICSPAP_AUDIT,
 }
 PAGE_KINDS = ("cover", "first_page", "advertisement", "letters", "text_story", "story")
 SPLITS = ("train", "val", "test")

@@ -61,6 +61,10 @@ class ShardInputs(Protocol):
         """The shard of an upstream table; an empty table when that shard does not exist."""
         ...
 
+    def whole(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """All shards of a table that the stage `gathers`, in the order of their names."""
+        ...
+
     def batches(self, name: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The same, a few rows at a time: for columns of picture bytes, so that memory stays flat."""
         ...
@@ -77,6 +81,8 @@ class Stage(ABC):
     """The output table, a key of `pipelines.schemas.TABLES`."""
     inputs: ClassVar[tuple[str, ...]] = ()
     """Upstream tables; the content of their shards is part of the fingerprint."""
+    gathers: ClassVar[tuple[str, ...]] = ()
+    """Upstream tables that are read whole, by stages whose shard is more than a book; small ones only."""
     partitions: ClassVar[tuple[str, tuple[str, ...]] | None] = None
     """A column and its values: each shard is then one file for each value, and the column itself is not stored."""
 

@@ -120,7 +120,9 @@ def plan(
             remedy="Shards are named by the id of their book; see the column book_id of comic_books.",
         )
     outputs = [lake.footers(t) for t in output_tables(stage)]
-    config = stage.config()
+    config = (
+        [stage.config(), {table: lake.content([table]) for table in stage.gathers}] if stage.gathers else stage.config()
+    )
     todo, current, missing = [], {}, 0
     for shard in wanted:
         reads = {t: f[shard].content if shard in f else "" for t, f in upstream.items()}

@@ -25,6 +25,9 @@ class FakeInputs:
         table = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows, schema=TABLES[name])
         return table.select(columns) if columns else table
 
+    def whole(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        return self.table(name, columns)
+
     def batches(self, name: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         yield from self.table(name, columns).to_batches(max_chunksize=2)
 

@@ -67,7 +67,12 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
     good = good[np.lexsort((b[good], r[good], t[good], le[good], -weight[good]))][:2000]
     le, t, b, r = le[good], t[good], b[good], r[good]
     corners = np.stack(
-        [_crossing(left, top, le, t), _crossing(right, top, r, t), _crossing(right, bottom, r, b), _crossing(left, bottom, le, b)],
+        [
+            _crossing(left, top, le, t),
+            _crossing(right, top, r, t),
+            _crossing(right, bottom, r, b),
+            _crossing(left, bottom, le, b),
+        ],
         axis=1,
     )
     return _distinct(Quads(corners, weight[good], share[good]))

@@ -67,4 +67,6 @@ def detect_panels(image: np.ndarray) -> list[Panel]:
 
 def _panel(corners: np.ndarray, width: int, height: int, confidence: float) -> Panel:
     pts = np.clip(np.rint(corners), 0, [width, height]).astype(int)
-    return Panel(polygon_box(pts.tolist()).clipped(width, height), tuple((int(x), int(y)) for x, y in pts), float(confidence))
+    return Panel(
+        polygon_box(pts.tolist()).clipped(width, height), tuple((int(x), int(y)) for x, y in pts), float(confidence)
+    )

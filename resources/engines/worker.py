@@ -31,6 +31,10 @@ class LakeInputs:
         """The shard of an upstream table; empty when it does not exist."""
         return self.lake.read(name, self.shard, TABLES[name], columns)
 
+    def whole(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """All shards of an upstream table."""
+        return self.lake.read_table(name, TABLES[name], columns)
+
     def batches(self, name: str, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The shard of an upstream table, a few rows at a time."""
         yield from self.lake.batches(name, self.shard, columns=columns)

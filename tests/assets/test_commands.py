@@ -89,7 +89,7 @@ def test_other_profiles_name_what_is_missing_and_build_it_when_asked(built: Path
 
 
 def test_the_newer_form_of_the_command(built: Path) -> None:
-    result = run("dg launch --assets comicspap_val,comicspap_train", built)
+    result = run("dg launch --assets comicspap_val,comicspap_train,comicspap_audit", built)
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
     for split in SPLITS:
         table = ds.dataset(built / "lake" / f"comicspap_{split}").to_table(columns=["task_type", "split"])

@@ -14,7 +14,13 @@ from PIL import Image
 from pipelines.comics.panels import detect_panels
 from pipelines.geometry import Box, iou, polygon_box
 
-GRID = [Box(40, 40, 440, 460), Box(520, 40, 440, 460), Box(40, 540, 920, 400), Box(40, 980, 280, 480), Box(360, 980, 600, 480)]
+GRID = [
+    Box(40, 40, 440, 460),
+    Box(520, 40, 440, 460),
+    Box(40, 540, 920, 400),
+    Box(40, 980, 280, 480),
+    Box(360, 980, 600, 480),
+]
 
 
 def _page(boxes: list[Box], paper: int, scale: float = 1.0) -> np.ndarray:
