@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import lzma
 import tempfile
-from pathlib import Path
+import zlib
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 import py7zr
@@ -12,6 +14,7 @@ from py7zr.exceptions import ArchiveError
 from py7zr.io import Py7zIO, WriterFactory
 
 from pipelines.comics.archives import Container, Limits, Member, broken, is_unsafe
+from pipelines.comics.comic_info import MEMBER
 from pipelines.comics.page_names import is_page
 from pipelines.errors import ItemError
 
@@ -62,14 +65,22 @@ class _Files(WriterFactory):
     """Gives each member a numbered file: names from an archive never reach the disk."""
 
     def __init__(self, folder: Path, sizes: dict[str, int]) -> None:
-        self._folder, self._sizes = folder, sizes
-        self.paths: dict[str, Path] = {}
+        self._folder = folder
+        # The library asks for files by their paths without `.` and doubled slashes, below the folder.
+        self._sizes = {str(folder / name): size for name, size in sizes.items()}
+        self._paths: dict[str, Path] = {}
         self._open: list[_File] = []
+        self._numbers = itertools.count()
 
     def create(self, filename: str) -> Py7zIO:
-        path = self.paths[filename] = self._folder / str(len(self.paths))
-        self._open.append(_File(path, self._sizes.get(filename, 0)))
-        return self._open[-1]
+        path = self._paths[filename] = self._folder / str(next(self._numbers))
+        file = _File(path, self._sizes.get(filename, 0))
+        self._open.append(file)
+        return file
+
+    def path(self, name: str) -> Path | None:
+        """Where the member of that name was unpacked to."""
+        return self._paths.get(str(self._folder / name))
 
     def close(self) -> None:
         for file in self._open:
@@ -77,9 +88,10 @@ class _Files(WriterFactory):
 
 
 class SevenZipContainer(Container):
-    """A 7-Zip file."""
+    """A 7-Zip file. Memory is bounded by the limit on a member, the private folder by the one on all together."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._limits = limits
         try:
             self._archive = py7zr.SevenZipFile(path)
         except py7zr.PasswordRequired:
@@ -87,52 +99,54 @@ class SevenZipContainer(Container):
         except _ERRORS as error:
             raise broken(error) from None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._paths: dict[str, Path] = {}
+        self._files: _Files | None = None
         self._failed: ItemError | None = None
-        self._members: list[Member] = []
+        self._members: dict[str, py7zr.FileInfo] = {}
 
     def list(self) -> list[Member]:
         """All files by the archive's directory."""
         if self._archive.needs_password():
             raise _encrypted()
         try:
-            self._members = [
-                Member(f.filename, f.uncompressed or 0) for f in self._archive.list() if not f.is_directory
-            ]
+            found = [file for file in self._archive.list() if not file.is_directory]
         except _ERRORS as error:
             raise broken(error) from None
-        return self._members
+        self._members = {file.filename: file for file in found}
+        return [Member(file.filename, file.uncompressed or 0) for file in found]
 
     def read(self, member: Member, most: int) -> bytes:
         """A file from the private folder; the first call unpacks all pages."""
-        if self._folder is None:
-            self._unpack(most)
-        path = self._paths.get(member.name)
-        size = path.stat().st_size if path else -1
-        if path is None or size < member.size:
+        files = self._files = self._files or self._unpacked()
+        path = files.path(member.name)
+        if path is None or path.stat().st_size < member.size:
             raise self._failed or broken(EOFError("its data end early"), "The file")
         with path.open("rb") as file:
-            return file.read(most + 1)
+            data = file.read(most + 1)
+        checksum = self._members[member.name].crc32
+        if checksum is not None and len(data) == member.size and zlib.crc32(data) != checksum:
+            raise broken(ValueError("its checksum is wrong"), "The file")
+        return data
 
-    def _unpack(self, most: int) -> None:
+    def _unpacked(self) -> _Files:
         self._folder = tempfile.TemporaryDirectory(prefix="storyloom-")
         wanted = {
-            m.name: m.size
-            for m in self._members
-            if not is_unsafe(m.name)
-            and m.size <= most
-            and (is_page(m.name) or m.name.lower().endswith("comicinfo.xml"))
+            name: file.uncompressed or 0
+            for name, file in self._members.items()
+            if not is_unsafe(name)
+            and (file.uncompressed or 0) <= self._limits.max_member_bytes
+            and (is_page(name) or PurePosixPath(name).name.lower() == MEMBER.lower())
         }
-        files = _Files(Path(self._folder.name), wanted)
+        folder = Path(self._folder.name).resolve()
+        files = _Files(folder, wanted)
         try:
-            self._archive.extract(targets=list(wanted), factory=files)
+            self._archive.extract(folder, targets=list(wanted), factory=files)
         except py7zr.PasswordRequired:
             self._failed = _encrypted()
         except (*_ERRORS, py7zr.UnsupportedCompressionMethodError) as error:
             self._failed = broken(error)
         finally:
             files.close()
-        self._paths = files.paths
+        return files
 
     def close(self) -> None:
         """Close the file and remove the private folder."""
@@ -147,4 +161,4 @@ def _encrypted() -> ItemError:
 
 def open_container(path: Path, limits: Limits) -> Container:
     """Open a 7-Zip file."""
-    return SevenZipContainer(path)
+    return SevenZipContainer(path, limits)

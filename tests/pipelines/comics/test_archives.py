@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import random
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import rarfile
 from PIL import Image
 
 from pipelines.comics.archives import Limits, container_kind, open_book
+from pipelines.comics.comic_info import MAX_BYTES
 from pipelines.comics.library import BookSource
 from pipelines.errors import ItemError
 
@@ -30,22 +32,22 @@ INFO = b"<ComicInfo><Title>A &amp; B</Title><Series>S</Series><Manga>YesAndRight
 FILES = PAGES | {"ComicInfo.xml": INFO, "__MACOSX/ch/._1.jpg": b"junk", "Thumbs.db": b"junk"}
 
 
-def make_zip(path: Path) -> None:
+def make_zip(path: Path, files: Mapping[str, bytes] = FILES) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in FILES.items():
+        for name, data in files.items():
             archive.writestr(name, data)
 
 
-def make_7z(path: Path) -> None:
+def make_7z(path: Path, files: Mapping[str, bytes] = FILES) -> None:
     with py7zr.SevenZipFile(path, "w") as archive:
-        for name, data in FILES.items():
+        for name, data in files.items():
             archive.writestr(data, name)
 
 
-def make_tar(mode: str) -> Callable[[Path], None]:
-    def make(path: Path) -> None:
+def make_tar(mode: str) -> Callable[..., None]:
+    def make(path: Path, files: Mapping[str, bytes] = FILES) -> None:
         with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
-            for name, data in FILES.items():
+            for name, data in files.items():
                 info = tarfile.TarInfo(name)
                 info.size = len(data)
                 archive.addfile(info, io.BytesIO(data))
@@ -53,8 +55,8 @@ def make_tar(mode: str) -> Callable[[Path], None]:
     return make
 
 
-def make_folder(path: Path) -> None:
-    for name, data in FILES.items():
+def make_folder(path: Path, files: Mapping[str, bytes] = FILES) -> None:
+    for name, data in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(data)
 
@@ -93,6 +95,17 @@ def test_a_page_over_the_limit_is_told_and_the_others_are_read(kind: str, tmp_pa
     with open_book(source(path), limits) as book, pytest.raises(ItemError, match="limit") as error:
         book.read("ch/2.jpg")
     assert error.value.kind == "too_large"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_large_page_is_read_after_the_description(kind: str, tmp_path: Path) -> None:
+    """The description has a limit of its own, which must not become that of the pages."""
+    path, large = tmp_path / "book", random.Random(0).randbytes(MAX_BYTES + 1)
+    KINDS[kind](path, FILES | {"ch/3.jpg": large, "./ch//4.jpg": PAGES["ch/2.jpg"]})
+    with open_book(source(path), Limits()) as book:
+        assert book.comic_info() is not None
+        assert book.read("ch/3.jpg") == large
+        assert [book.read(name) for name in book.members() if name.endswith("4.jpg")] == [PAGES["ch/2.jpg"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
