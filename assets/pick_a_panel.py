@@ -15,6 +15,7 @@ from pipelines.pick_a_panel.audit import AuditSamples
 from pipelines.pick_a_panel.build import BuildSamples
 from pipelines.pick_a_panel.samples import TaskSettings
 from pipelines.pick_a_panel.selection import SelectSamples, sample_hash, threshold
+from pipelines.pick_a_panel.solvers import BY_DESIGN
 from pipelines.schemas import COMIC_BOOKS, COMICSPAP_AUDIT, COMICSPAP_SAMPLES, SPLITS
 from resources.build import Progress
 from resources.project import Project
@@ -63,7 +64,7 @@ def _split_table(split: str) -> TableSpec:
 
 
 def _shortcuts(project: Project) -> dg.MarkdownMetadataValue:
-    """The solvers that beat chance, each with its interval."""
+    """The solvers that beat chance, each with its interval, and why some must."""
     rows = project.lake.read_table("comicspap_audit", COMICSPAP_AUDIT).to_pylist()
     cells = [
         [
@@ -78,7 +79,9 @@ def _shortcuts(project: Project) -> dg.MarkdownMetadataValue:
         if r["leak"]
     ]
     head = ["split", "task", "solver", "accuracy (%)", "chance (%)", "samples"]
-    return dg.MetadataValue.md(table(head, cells) if cells else "No solver beats chance.")
+    found = {r["solver"] for r in rows if r["leak"]}
+    notes = [f"By design: *{solver}*. {reason}" for solver, reason in BY_DESIGN.items() if solver in found]
+    return dg.MetadataValue.md("\n\n".join([table(head, cells), *notes]) if cells else "No solver beats chance.")
 
 
 PICK_A_PANEL = [
