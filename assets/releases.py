@@ -13,8 +13,9 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from assets.previews import sample_scenes
+from assets.previews import picture_key, sample_pictures, sample_scenes, scene_tables
 from assets.tables import Finished
+from pipelines.identity import fingerprint
 from pipelines.markdown import table
 from pipelines.pick_a_panel.release_schema import RELEASE_NAME
 from pipelines.schemas import COMIC_BOOKS, COMICSPAP_SAMPLES, SPLITS, TASKS
@@ -27,26 +28,22 @@ FOLDER = f"releases/{RELEASE_NAME}"
 
 def release_split(project: Project, split: str, books: list[str], progress: Progress) -> Finished:
     """Bring the release of one split up to date and write the card anew; returns what the split's asset shows."""
-    from pipelines.pick_a_panel.card import FIGURE, draw_figure
-    from pipelines.previews import contact_sheet, markdown_image, png
+    from pipelines.pick_a_panel.card import FIGURE
 
     reports = [
         build_table(stage, project.lake, project.engine, progress, expected=expected)
         for stage, expected in _stages(project, split, books)
     ]
     counts = _option_counts(project)
-    shown = sample_scenes(project.lake, split, answers=True, seed=project.settings.seed)
-    if figure := _figure_scenes(project):
-        project.lake.put(f"{FOLDER}/{FIGURE}", png(draw_figure(figure)))
+    if figure := _figure(project):
+        project.lake.put(f"{FOLDER}/{FIGURE}", figure)
     project.lake.put(f"{FOLDER}/README.md", _card(project, counts, has_figure=bool(figure)).encode())
     metadata: dict[str, Any] = {
         "samples": dg.MetadataValue.md(_counts_table(counts, split)),
         "release": dg.MetadataValue.path(project.lake.path(FOLDER)),
         "release_rows_built": sum(report.rows_built for report in reports),
     }
-    if shown:
-        headings = [(f"{task}: {caption}" if caption else task, scene) for task, (scene, caption) in shown.items()]
-        metadata["preview"] = dg.MetadataValue.md(markdown_image(contact_sheet(headings), f"{split} samples"))
+    metadata |= sample_pictures(project, split)
     if note := _note(project, split, books, counts):
         metadata["note"] = note
     return Finished(metadata, reports)
@@ -82,14 +79,24 @@ def _sample_shards(project: Project, split: str) -> Iterator[pa.Table]:
         yield project.lake.read(f"comicspap_{split}", shard, COMICSPAP_SAMPLES, ["task_type", "options"])
 
 
-def _figure_scenes(project: Project) -> dict[str, Any]:
-    """A sample of each task from the splits whose answers are shown, else from the others without answers."""
+def _figure(project: Project) -> bytes:
+    """A PNG with a sample of each task, from the splits whose answers are shown, else from the others without answers.
+
+    Empty without any sample.
+    """
+    from pipelines.pick_a_panel.card import draw_figure
+    from pipelines.previews import png
+
     hidden = project.profile.release.hidden_answers
-    scenes: dict[str, Any] = {}
-    for split in sorted(SPLITS, key=lambda s: s in hidden):
-        found = sample_scenes(project.lake, split, answers=split not in hidden, seed=project.settings.seed)
-        scenes = found | scenes
-    return scenes
+
+    def draw() -> bytes:
+        scenes: dict[str, Any] = {}
+        for split in sorted(SPLITS, key=lambda s: s in hidden):
+            scenes = sample_scenes(project, split, answers=split not in hidden) | scenes
+        return png(draw_figure(scenes)) if scenes else b""
+
+    key = fingerprint([picture_key(project, scene_tables(SPLITS)), sorted(hidden)])
+    return project.remembered("release_figure.png", key, draw)
 
 
 def _card(project: Project, counts: dict[tuple[str, str], dict[int, int]], *, has_figure: bool) -> str:

@@ -27,6 +27,8 @@ _SAFE = " ()+,!&@~'"
 _LONGEST_NAME = 180
 _TEMPORARY = ".tmp-"
 _STALE_SECONDS = 24 * 3600
+_SETTLED_SECONDS = 2
+"""Age at which a file's time tells it from a later version: object stores know whole seconds only."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ class Lake:
             stamp = (info.size or 0, info.mtime_ns or 0)
             known = self._footers.get(info.path)
             if known is None or known[0] != stamp:
-                known = self._footers[info.path] = (stamp, self._read_footer(info.path))
+                known = (stamp, self._read_footer(info.path))
+                if time.time_ns() - stamp[1] > _SETTLED_SECONDS * 1e9:
+                    self._footers[info.path] = known
             if known[1] is not None:
                 found[known[1].shard] = known[1]
         return found
@@ -144,9 +148,9 @@ class Lake:
 
     def read_table(self, table: str, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
         """All shards of a table, in the order of their names, as one Arrow table (for small tables)."""
-        shards = self.footers(table)
+        shards = [shard for shard, footer in sorted(self.footers(table).items()) if footer.rows]
         wanted = pa.schema([schema.field(c) for c in columns]) if columns else schema
-        parts = [self.read(table, shard, schema, columns) for shard in sorted(shards)]
+        parts = [self.read(table, shard, schema, columns) for shard in shards]
         return pa.concat_tables([p.cast(wanted) for p in parts]) if parts else wanted.empty_table()
 
     def remove(self, table: str, shard: str) -> None:

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ class Project:
     def open(cls, **overrides: Any) -> Project:
         """Open the project that the environment describes, with the overrides that are not None."""
         settings = load_settings(**overrides)
-        return cls(settings, load_profile(settings.profile), Lake(settings.lake))
+        return cls(settings, load_profile(settings.profile), _open_lake(settings.lake))
 
     @property
     def engine(self) -> LocalEngine:
@@ -105,6 +105,24 @@ class Project:
         if fresh != known:
             self.lake.put(path, json.dumps(fresh, sort_keys=True).encode())
         return {key: Source(item, fresh[key][1]) for key, item in items.items()}
+
+    def remembered(self, name: str, key: str, make: Callable[[], bytes]) -> bytes:
+        """What `make` returned when the key was last this one; made anew where it was another.
+
+        Kept in `<lake>/_cache/<name>`, which can be thrown away at any time.
+        """
+        path = f"_cache/{name}"
+        known, separator, value = (self.lake.get(path) or b"").partition(b"\n")
+        if not separator or known != key.encode():
+            value = make()
+            self.lake.put(path, key.encode() + b"\n" + value)
+        return value
+
+
+@lru_cache(maxsize=8)
+def _open_lake(url: str) -> Lake:
+    """One for all steps of a run, so that each footer is read once."""
+    return Lake(url)
 
 
 def draw_sample_library(folder: Path, seed: int) -> Path:
