@@ -8,10 +8,11 @@ import lzma
 import tarfile
 import tempfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from pipelines.comics.archives import Container, Limits, Member, broken
+from pipelines.comics.archives import Container, Limits, Member, broken, cut_off
 from pipelines.errors import ItemError
 
 _ERRORS = (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
@@ -19,10 +20,13 @@ _BLOCK = 2**20
 
 
 class TarContainer(Container):
-    """A TAR file. A compressed one is unpacked once to a temporary file: it could only be read from its start."""
+    """A TAR file. A compressed one is unpacked once to a temporary file: it could only be read from its start.
+
+    What comes before a damage is kept; the damage itself is one of the `faults`.
+    """
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        self._file = _plain(path, limits)
+        self._file, self._fault = _plain(path, limits)
         try:
             self._tar = tarfile.TarFile(fileobj=self._file)
         except _ERRORS as error:
@@ -36,10 +40,27 @@ class TarContainer(Container):
             for info in self._tar:
                 if info.isfile() or info.issym() or info.islnk():
                     self._members[info.name] = info
+            self._fault = self._fault or self._fault_at_end()
         except _ERRORS as error:
-            if not self._members:
-                raise broken(error) from None
+            self._fault = self._fault or broken(error)
         return [Member(name, info.size) for name, info in self._members.items()]
+
+    def _fault_at_end(self) -> ItemError | None:
+        """The library takes whatever is no header for the end, which is a block of zeros with nothing but zeros after it."""
+        self._file.seek(self._tar.offset)
+        block = self._file.read(tarfile.BLOCKSIZE)
+        if len(block) < tarfile.BLOCKSIZE:
+            return cut_off()
+        while block:
+            if block.strip(b"\0"):
+                place = self._file.tell() - len(block)
+                return broken(ValueError(f"no file begins at byte {place:,}, and what comes after is lost"))
+            block = self._file.read(_BLOCK)
+        return None
+
+    def faults(self) -> Sequence[ItemError]:
+        """The first damage."""
+        return [self._fault] if self._fault else []
 
     def read(self, member: Member, most: int) -> bytes:
         """A file's bytes; a link is not followed, it may lead anywhere or in a circle."""
@@ -47,12 +68,9 @@ class TarContainer(Container):
             raise ItemError("unsafe_name", "The file is a link to another file", remedy="Pack the file itself.")
         try:
             file = self._tar.extractfile(self._members[member.name])
-            data = file.read(most + 1) if file else b""
+            return file.read(most + 1) if file else b""
         except _ERRORS as error:
             raise broken(error, "The file") from None
-        if len(data) < min(member.size, most + 1):
-            raise ItemError("truncated", "The archive ends inside this file", remedy="Copy it again from its source.")
-        return data
 
     def close(self) -> None:
         """Close the file; a temporary one is gone with that."""
@@ -60,18 +78,20 @@ class TarContainer(Container):
         self._file.close()
 
 
-def _plain(path: Path, limits: Limits) -> IO[bytes]:
-    """The TAR file itself, unpacked into a temporary file where it is compressed."""
+def _plain(path: Path, limits: Limits) -> tuple[IO[bytes], ItemError | None]:
+    """The TAR file itself, unpacked into a temporary file where it is compressed, and what ended that early."""
     with path.open("rb") as file:
         head = file.read(6)
     openers: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
     opener = next((found for magic, found in openers.items() if head.startswith(magic)), None)
     if opener is None:
-        return path.open("rb")
+        return path.open("rb"), None
+    fault = None
     unpacked = tempfile.TemporaryFile(prefix="storyloom-")  # noqa: SIM115 (the caller closes it)
     try:
         with opener(path, "rb") as packed:
-            while block := packed.read(_BLOCK):
+            # `read1` gives what there is before it meets the damage, `read` would throw that away.
+            while block := packed.read1(_BLOCK):
                 unpacked.write(block)
                 if unpacked.tell() > limits.max_total_bytes:
                     most = limits.max_total_bytes >> 20
@@ -84,12 +104,12 @@ def _plain(path: Path, limits: Limits) -> IO[bytes]:
         unpacked.close()
         raise
     except _ERRORS as error:
-        # What came before the damage may hold whole pages.
+        fault = broken(error)
         if not unpacked.tell():
             unpacked.close()
-            raise broken(error) from None
+            raise fault from None
     unpacked.seek(0)
-    return unpacked
+    return unpacked, fault
 
 
 def open_container(path: Path, limits: Limits) -> Container:

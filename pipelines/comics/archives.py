@@ -7,7 +7,7 @@ is read (`archive_*`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,19 +66,24 @@ class Container(ABC):
         """A member's bytes, at most `most` + 1 of them."""
         ...
 
+    def faults(self) -> Sequence[ItemError]:
+        """What is lost besides the files that `list` named, once that was called; `where` is the place in the book."""
+        return ()
+
     def close(self) -> None:
         """Give back files and temporary folders."""
         return
 
 
 class Book:
-    """An open book: the names of its pages in reading order, and their bytes."""
+    """An open book: the names of its pages in reading order, their bytes, and what else it must have held."""
 
     def __init__(self, container: Container, limits: Limits) -> None:
         self._container, self._limits = container, limits
 
     @cached_property
-    def _all(self) -> dict[str, Member]:
+    def _contents(self) -> tuple[dict[str, Member], list[ItemError]]:
+        """The files by name, and what else is known to have been in the book."""
         found = self._container.list()
         if len(found) > self._limits.max_members:
             most = self._limits.max_members
@@ -86,11 +91,25 @@ class Book:
         total = sum(member.size for member in found)
         if total > self._limits.max_total_bytes:
             raise _too_large("The book", total, self._limits.max_total_bytes)
-        return {member.name: member for member in found}
+        return {member.name: member for member in found}, list(self._container.faults())
+
+    @property
+    def _all(self) -> dict[str, Member]:
+        return self._contents[0]
+
+    @property
+    def faults(self) -> list[ItemError]:
+        """What the book lost besides the pages that it still names: each is worth a failure row. Raises ItemError."""
+        return self._contents[1]
 
     def members(self) -> list[str]:
-        """The names of the pages in reading order; what is no page is left out. Raises ItemError for the whole book."""
+        """The names of the pages in reading order; what is no page is left out. Raises ItemError for the whole book.
+
+        A book that lost all its pages is such a book; one that holds none gives an empty list.
+        """
         pages = [name for name in self._all if is_page(name)]
+        if not pages and self.faults:
+            raise self.faults[0]
         return pages if self._container.ordered else natural_order(pages)
 
     def read(self, name: str) -> bytes:
@@ -206,6 +225,11 @@ def open_book(source: BookSource, limits: Limits) -> Iterator[Book]:
         yield Book(container, limits)
     finally:
         container.close()
+
+
+def cut_off(what: str = "The archive ends without its end mark") -> ItemError:
+    """The fault of a container whose end is missing."""
+    return ItemError("truncated", f"{what}: pages may be missing", remedy="Copy it again from its source.")
 
 
 def broken(error: Exception, what: str = "The archive") -> ItemError:

@@ -93,7 +93,10 @@ class ReadPages(Stage):
     limits: Limits = field(default_factory=Limits)
 
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
-        """Yield a row or a failure for each page in page order; a book that cannot be opened is one failure."""
+        """Yield a row or a failure for each page in page order, then a failure for whatever else the book lost.
+
+        A book that cannot be opened is one failure.
+        """
         yield from _spreads_marked(self._pages(inputs.source))
 
     def _pages(self, source: BookSource) -> Iterator[Row | Failure | Dropped]:
@@ -119,6 +122,11 @@ class ReadPages(Stage):
                     yield row | _columns(facts) | {"duplicate_of": duplicates.find(page, facts)}
                     if facts.media_type == "image/tiff" and facts.frames > 1:
                         yield Dropped(f"{page}#2-{facts.frames}", "only the first picture of a TIFF file is a page")
+                for fault in book.faults:
+                    place = f"{source.relative_path}: {fault.where}" if fault.where else source.relative_path
+                    yield Failure.of(
+                        source.book_id, ItemError(fault.kind, fault.what, where=place, remedy=fault.remedy)
+                    )
         except ItemError as error:
             yield _failure(source.book_id, error, source.relative_path)
 

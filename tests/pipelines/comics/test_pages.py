@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -60,6 +62,24 @@ def test_a_bad_page_leaves_a_gap_and_a_reason(tmp_path: Path) -> None:
     assert [(f.item_id, f.kind) for f in failures] == [("shelf/book/0002", "not_a_picture")]
     assert "web page" in failures[0].message
     assert "shelf/book.cbz: 2.jpg" in failures[0].message
+
+
+def test_what_a_damaged_book_lost_is_told_after_its_pages(tmp_path: Path) -> None:
+    path = tmp_path / "book.cbt"
+    with tarfile.open(path, "w") as archive:
+        for name in ("1.jpg", "2.jpg"):
+            info = tarfile.TarInfo(name)
+            info.size = len(page(1))
+            archive.addfile(info, io.BytesIO(page(1)))
+    path.write_bytes(path.read_bytes().replace(b"2.jpg", b"2.jqg"))
+    source = BookSource("shelf/book", str(path), "shelf/book.cbt", "tar")
+    rows, failures, _ = _pages(source)
+    assert [row["member"] for row in rows] == ["1.jpg"]
+    assert [(f.item_id, f.kind) for f in failures] == [("shelf/book", "corrupt")]
+    assert "shelf/book.cbt" in failures[0].message
+    path.write_bytes(path.read_bytes()[:300])
+    for read in (_pages, _book):
+        assert [f.kind for f in read(source)[1]] == ["corrupt"], "a book that lost all pages is one failure"
 
 
 def test_a_book_of_one_page_has_no_cover(tmp_path: Path) -> None:
