@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import lzma
 import tempfile
 import zlib
 from pathlib import Path, PurePosixPath
@@ -13,24 +12,12 @@ import py7zr
 from py7zr.exceptions import ArchiveError
 from py7zr.io import Py7zIO, WriterFactory
 
-from pipelines.comics.archives import Container, Limits, Member, broken, is_unsafe
+from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken, is_unsafe
 from pipelines.comics.comic_info import MEMBER
 from pipelines.comics.page_names import is_page
 from pipelines.errors import ItemError
 
-_ERRORS = (
-    ArchiveError,
-    lzma.LZMAError,
-    OSError,
-    EOFError,
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-)
-"""What the library raises on damaged files, of which many are not its own errors."""
+_ERRORS = (ArchiveError, *DAMAGE)
 
 
 class _File(Py7zIO):
@@ -142,7 +129,7 @@ class SevenZipContainer(Container):
             self._archive.extract(folder, targets=list(wanted), factory=files)
         except py7zr.PasswordRequired:
             self._failed = _encrypted()
-        except (*_ERRORS, py7zr.UnsupportedCompressionMethodError) as error:
+        except _ERRORS as error:
             self._failed = broken(error)
         finally:
             files.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError
@@ -71,6 +71,10 @@ class EpubContainer(Container):
     def read(self, member: Member, most: int) -> bytes:
         """A file's bytes."""
         return self._zip.read(member, most)
+
+    def faults(self) -> Sequence[ItemError]:
+        """What is lost of the ZIP file."""
+        return self._zip.faults()
 
     def close(self) -> None:
         """Close the file."""

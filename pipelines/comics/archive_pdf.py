@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from pipelines.comics.archives import Container, Limits, Member
+from pipelines.comics.archives import Container, Limits, Member, cut_off
 from pipelines.errors import ItemError
 from pipelines.jpeg import encode_jpeg
 
 _LONG_SIDE = 2400
 """Pixels of the long side of a page that is drawn: about 200 dots an inch of a comic book's page."""
 _QUALITY = 95
+_END_WITHIN = 1024
+"""Where readers look for the end mark, in bytes from the end (ISO 32000-1, Annex H.3)."""
 
 
 class PdfContainer(Container):
@@ -31,10 +34,17 @@ class PdfContainer(Container):
             raise ItemError(
                 "corrupt", f"The PDF is damaged: {error}", remedy="Copy it again from its source."
             ) from None
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _END_WITHIN))
+            self._has_end = b"%%EOF" in file.read()
 
     def list(self) -> list[Member]:
         """One member a page."""
         return [Member(f"page-{number:05d}.jpg", 1) for number in range(1, len(self._pdf) + 1)]
+
+    def faults(self) -> Sequence[ItemError]:
+        """Of a PDF that is cut off the library finds what pages it can, and does not say that there were more."""
+        return () if self._has_end else [cut_off("The PDF ends without its end mark")]
 
     def read(self, member: Member, most: int) -> bytes:
         """The page as a JPEG."""

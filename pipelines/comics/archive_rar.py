@@ -6,8 +6,10 @@ from pathlib import Path
 
 import rarfile
 
-from pipelines.comics.archives import Container, Limits, Member, broken
+from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken
 from pipelines.errors import ItemError
+
+_ERRORS = (rarfile.Error, *DAMAGE)
 
 
 class RarContainer(Container):
@@ -26,7 +28,7 @@ class RarContainer(Container):
             self._rar = rarfile.RarFile(str(path))
         except rarfile.PasswordRequired:
             raise _encrypted() from None
-        except (rarfile.Error, OSError, ValueError) as error:
+        except _ERRORS as error:
             raise broken(error) from None
 
     def list(self) -> list[Member]:
@@ -46,7 +48,7 @@ class RarContainer(Container):
                 return file.read(most + 1)
         except rarfile.PasswordRequired:
             raise _encrypted() from None
-        except (rarfile.Error, OSError, ValueError, EOFError) as error:
+        except _ERRORS as error:
             raise broken(error, "The file") from None
 
     def close(self) -> None:

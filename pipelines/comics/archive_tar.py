@@ -7,15 +7,14 @@ import gzip
 import lzma
 import tarfile
 import tempfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from pipelines.comics.archives import Container, Limits, Member, broken, cut_off
+from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken, cut_off
 from pipelines.errors import ItemError
 
-_ERRORS = (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_ERRORS = (tarfile.TarError, *DAMAGE)
 _BLOCK = 2**20
 
 

@@ -6,6 +6,9 @@ is read (`archive_*`).
 
 from __future__ import annotations
 
+import lzma
+import struct
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +25,11 @@ from pipelines.errors import ItemError
 if TYPE_CHECKING:
     from pipelines.comics.library import BookSource
 
+DAMAGE: tuple[type[Exception], ...] = (
+    *(OSError, EOFError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, AssertionError),
+    *(RuntimeError, MemoryError, struct.error, zlib.error, lzma.LZMAError),
+)
+"""What libraries raise on damaged files besides their own errors."""
 _RATIO_FROM = 16 * 2**20
 _HEAD = 1024
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import random
+import struct
 import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import py7zr
 import pytest
+from PIL import Image
 
 from pipelines.comics.archives import Limits, open_book
 from pipelines.comics.library import BookSource
@@ -80,3 +84,75 @@ def test_a_whole_tar_has_no_fault(mode: str, tmp_path: Path) -> None:
     path = tmp_path / "book.cbt"
     path.write_bytes(tar(mode))
     assert pages_and_faults(path) == (list(PAGES), [])
+
+
+def zipped(method: int = zipfile.ZIP_STORED) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, data in PAGES.items():
+            archive.writestr(name, data)
+        archive.mkdir("folder")
+        archive.writestr("notes.txt", "none of ours")
+    return file.getvalue()
+
+
+def directory(data: bytes, number: int) -> int:
+    """Where the entry of a page stands in the directory of a ZIP file."""
+    return data.rindex(f"{number}.jpg".encode()) - 46
+
+
+@pytest.mark.parametrize("name", [b"3.jqg", b".3jpg", b"3.jp/"])
+def test_a_page_whose_name_is_damaged_in_the_directory_of_a_zip_is_told(name: bytes, tmp_path: Path) -> None:
+    path, data = tmp_path / "book.cbz", zipped()
+    at = directory(data, 3) + 46
+    path.write_bytes(data[:at] + name + data[at + 5 :])
+    assert pages_and_faults(path) == (["1.jpg", "2.jpg", "4.jpg", "5.jpg"], ["corrupt"])
+
+
+def test_a_directory_of_a_zip_that_lost_its_first_entries_is_told(tmp_path: Path) -> None:
+    path, data = tmp_path / "book.cbz", zipped()
+    first, third = directory(data, 1), directory(data, 3)
+    end = bytearray(data[-22:])
+    struct.pack_into("<II", end, 12, len(data) - 22 - third, third)
+    path.write_bytes(data[:first] + bytes(third - first) + data[third:-22] + end)
+    assert pages_and_faults(path) == (["3.jpg", "4.jpg", "5.jpg"], ["corrupt"])
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_page_whose_bytes_are_damaged_fails_alone(method: int, tmp_path: Path) -> None:
+    path, data = tmp_path / "book.cbz", zipped(method)
+    dice = random.Random(0)
+    for _ in range(5):
+        at = data.index(b"3.jpg") + 5 + dice.choice([0, 4, 5, dice.randrange(200_000)])
+        path.write_bytes(data[:at] + dice.randbytes(9) + data[at + 9 :])
+        assert pages_and_faults(path) == (["1.jpg", "2.jpg", "4.jpg", "5.jpg"], ["corrupt"])
+
+
+def test_a_way_of_packing_that_is_not_known_is_a_failure_of_the_page(tmp_path: Path) -> None:
+    path, data = tmp_path / "book.cbz", bytearray(zipped())
+    data[directory(data, 3) + 10] = 97
+    path.write_bytes(data)
+    assert pages_and_faults(path) == (["1.jpg", "2.jpg", "4.jpg", "5.jpg"], ["unsupported"])
+
+
+def test_of_a_damaged_7z_the_pages_before_the_damage_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "book.cb7"
+    with py7zr.SevenZipFile(path, "w", filters=[{"id": py7zr.FILTER_COPY}]) as archive:
+        for name, page in PAGES.items():
+            archive.writestr(page, name)
+    data = path.read_bytes()
+    at = data.index(PAGES["3.jpg"]) + 5000
+    path.write_bytes(data[:at] + b"damage" + data[at + 6 :])
+    assert pages_and_faults(path) == (["1.jpg", "2.jpg"], ["corrupt"] * 3)
+
+
+def test_a_pdf_without_its_end_says_that_pages_may_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "book.pdf"
+    pictures = [Image.new("L", (60, 90), 50 * number) for number in range(4)]
+    pictures[0].save(path, "PDF", save_all=True, append_images=pictures[1:])
+    data = path.read_bytes()
+    for kept, faults in ((data, []), (data[: data.rindex(b"startxref")], ["truncated"])):
+        path.write_bytes(kept)
+        with open_book(BookSource("book", str(path), path.name, ""), Limits()) as book:
+            assert len(book.members()) == 4 and all(book.read(name) for name in book.members())
+            assert [fault.kind for fault in book.faults] == faults
