@@ -98,8 +98,10 @@ def _area(box: Box) -> int:
 _SHOWN_LEAST = "in the contexts of the fewest other samples"
 _POSITION: dict[str, Callable[[Question], Scores]] = {
     "first option": lambda q: [-float(place) for place in range(len(q.options))],
-    "second option": lambda q: [float(place == 1) for place in range(len(q.options))],
     "last option": lambda q: [float(place) for place in range(len(q.options))],
+}
+_MIDDLE: dict[str, Callable[[Question], Scores]] = {
+    "second option": lambda q: [float(place == 1) for place in range(len(q.options))],
 }
 _PICTURE: dict[str, Callable[[Question], Scores]] = {
     **_both("area", lambda look: float(look.width * look.height)),
@@ -121,10 +123,10 @@ _LENGTHS: dict[str, Callable[[Question], Scores]] = {
     "shortest text": lambda q: [-float(_length(edits)) for edits in q.edits],
 }
 SOLVERS: Mapping[str, Mapping[str, Callable[[Question], Scores]]] = {
-    "sequence_filling": _POSITION | _PICTURE | _CONTEXT,
-    "visual_closure": _POSITION | _PICTURE | _CONTEXT,
-    "caption_relevance": _POSITION | _PICTURE,
-    "text_closure": _POSITION | _LENGTHS,
+    "sequence_filling": _POSITION | _MIDDLE | _PICTURE | _CONTEXT,
+    "visual_closure": _POSITION | _MIDDLE | _PICTURE | _CONTEXT,
+    "caption_relevance": _POSITION | _MIDDLE | _PICTURE,
+    "text_closure": _POSITION | _MIDDLE | _LENGTHS,
     "char_coherence": _POSITION | {"longer text in the larger box": _fits_box},
 }
 """The solvers of each task: those on pictures only where options differ in them, those on texts where texts are drawn."""
