@@ -197,6 +197,17 @@ def test_an_option_that_looks_like_another_or_like_the_context(task: str, where:
         assert not alike or "show the same" in found[0]
 
 
+@pytest.mark.parametrize("task", PICTURED)
+@pytest.mark.parametrize(("places", "far"), [(10, False), (11, True)])
+def test_reach_is_counted_from_the_window_s_end(task: str, places: int, far: bool) -> None:
+    row = first(task)
+    right = row["options"][row["solution_index"]]["panel_id"]
+    place = KNOWN["b/s0"].place
+    end = max(place[panel] for panel in [*row["context"], right])
+    _wrong(row)["panel_id"] = STORIES["b/s0"][end + places].panel_id
+    assert any("from the window" in fault for fault in faults_of(row)) == far
+
+
 def test_panels_of_another_kind_of_page() -> None:
     row = first("sequence_filling")
     option, shown = _wrong(row)["panel_id"], row["context"][-1]
