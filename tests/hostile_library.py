@@ -162,7 +162,7 @@ def _names(comics: Path) -> dict[str, str]:
         f"names/{decomposed} alone.cbz": ({f"{decomposed}.jpg": page(3)}, "1"),
         f"names/{'long ' * 39}book.cbz": ({f"{'long ' * 30}.jpg": page(4)}, "1"),
         "names/Case.cbz": ({"1.jpg": page(5)}, "1"),
-        "names/case.cbz": ({"1.jpg": page(6)}, "1"),
+        "names/case.cbz": ({"1.jpg": page(6)}, "0 id_collision"),
         f"names/{decomposed}.cbz": ({"1.jpg": page(8)}, "1"),
         f"names/{composed}.cbz": ({"1.jpg": page(7)}, "0 id_collision"),
     }
@@ -192,11 +192,18 @@ def _links(comics: Path) -> dict[str, str]:
     folder.mkdir()
     (folder / "1.jpg").write_bytes(page(1))
     (folder / "2.jpg").symlink_to(secret / "1.jpg")
+    os.mkfifo(folder / "3.jpg")
+    (folder / "4.jpg").symlink_to("4.jpg")
+    (folder / "circle").symlink_to(folder, target_is_directory=True)
+    os.mkfifo(comics / "links" / "pipe.cbz")
+    (comics / "links" / "self.cbz").symlink_to("self.cbz")
     (comics / "links" / "out").symlink_to(secret, target_is_directory=True)
     return {
         "links/climbing.cbz": "1 unsafe_name",
         "links/tar.cbt": "1 unsafe_name",
-        "links/folder": "1 unsafe_name",
+        "links/folder": "1 unsafe_name not_a_file unreadable link",
+        "links/pipe.cbz": "0 not_a_file",
+        "links/self.cbz": "0 dead_link",
         "links/out": "0 link",
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import py7zr
@@ -13,8 +13,7 @@ from py7zr.exceptions import ArchiveError
 from py7zr.io import Py7zIO, WriterFactory
 
 from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken, is_unsafe
-from pipelines.comics.comic_info import MEMBER
-from pipelines.comics.page_names import is_page
+from pipelines.comics.page_names import is_comic_info, is_page
 from pipelines.errors import ItemError
 
 _ERRORS = (ArchiveError, *DAMAGE)
@@ -121,7 +120,7 @@ class SevenZipContainer(Container):
             for name, file in self._members.items()
             if not is_unsafe(name)
             and (file.uncompressed or 0) <= self._limits.max_member_bytes
-            and (is_page(name) or PurePosixPath(name).name.lower() == MEMBER.lower())
+            and (is_page(name) or is_comic_info(name))
         }
         folder = Path(self._folder.name).resolve()
         files = _Files(folder, wanted)

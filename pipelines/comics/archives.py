@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.comics.comic_info import MAX_BYTES, MEMBER, ComicInfo, parse_comic_info
-from pipelines.comics.page_names import is_page, natural_order
+from pipelines.comics.comic_info import MAX_BYTES, ComicInfo, parse_comic_info
+from pipelines.comics.page_names import archive_extension, is_comic_info, is_hidden, is_page, natural_order, printable
 from pipelines.errors import ItemError
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class Book:
         total = sum(member.size for member in found)
         if total > self._limits.max_total_bytes:
             raise _too_large("The book", total, self._limits.max_total_bytes)
-        return {member.name: member for member in found}, list(self._container.faults())
+        inner = (member.name for member in found if archive_extension(member.name) and not is_hidden(member.name))
+        return {m.name: m for m in found}, [*self._container.faults(), *map(_book_in_book, inner)]
 
     @property
     def _all(self) -> dict[str, Member]:
@@ -145,11 +146,7 @@ class Book:
 
     def comic_info(self) -> ComicInfo | None:
         """What the book's ComicInfo.xml says (the one nearest to the top), None without any. Raises ItemError."""
-        found = [
-            m
-            for m in self._all.values()
-            if PurePosixPath(m.name).name.lower() == MEMBER.lower() and is_page_like(m.name)
-        ]
+        found = [m for m in self._all.values() if is_comic_info(m.name)]
         if not found:
             return None
         member = min(found, key=lambda m: (m.name.count("/"), m.name))
@@ -161,15 +158,15 @@ class Book:
 _RAISE = "If the book is what it should be, raise the limit in the profile."
 
 
-def is_page_like(name: str) -> bool:
-    """Whether a path lies in none of the folders that systems leave behind."""
-    return is_page(f"{name}.png")
-
-
 def is_unsafe(name: str) -> bool:
     """Whether a member's name leads out of its container: absolute, with a drive, or over `..`."""
     parts = name.replace("\\", "/").split("/")
     return name.startswith(("/", "\\")) or ".." in parts or "\0" in name or parts[0].endswith(":")
+
+
+def _book_in_book(name: str) -> ItemError:
+    what = "An archive inside the book is not read; if it holds pages, they are missing"
+    return ItemError("book_in_book", what, where=printable(name), remedy="Take it out of the book.")
 
 
 def _too_large(what: str, size: int, most: int) -> ItemError:
@@ -183,9 +180,11 @@ def container_kind(path: Path) -> str:
 
     Raises ItemError (`empty`, `not_an_archive`, `unreadable`).
     """
-    if path.is_dir():
-        return "folder"
     try:
+        if path.is_dir():
+            return "folder"
+        if path.exists() and not path.is_file():
+            raise not_a_file()
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as error:
@@ -233,6 +232,11 @@ def open_book(source: BookSource, limits: Limits) -> Iterator[Book]:
         yield Book(container, limits)
     finally:
         container.close()
+
+
+def not_a_file() -> ItemError:
+    """The error of a pipe, a socket or a device, which would keep its reader waiting for ever."""
+    return ItemError("not_a_file", "It is a pipe, a socket or a device, and no file", remedy="Take it out.")
 
 
 def cut_off(what: str = "The archive ends without its end mark") -> ItemError:

@@ -15,10 +15,9 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
 
+from pipelines.comics.page_names import COMIC_INFO
 from pipelines.errors import ItemError
 
-MEMBER = "ComicInfo.xml"
-"""The file's name in a book; case does not count."""
 MAX_BYTES = 4 * 2**20
 """A larger file is not parsed: the description of 1,000 pages takes a tenth of a megabyte."""
 
@@ -125,6 +124,6 @@ def _bad(why: str) -> ItemError:
     return ItemError(
         "bad_comic_info",
         f"ComicInfo.xml is left out, {why}",
-        where=MEMBER,
+        where=COMIC_INFO,
         remedy="Write the file anew with a comic tagger, or take it out of the book.",
     )

@@ -1,4 +1,4 @@
-"""Which names in a book are pages, and the order in which a reader expects them."""
+"""What the names of files say: which are pages, descriptions and archives, and the order that a reader expects."""
 
 from __future__ import annotations
 
@@ -10,6 +10,26 @@ PICTURES = frozenset(
     ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "tif", "tiff", "gif", "bmp", "avif", "jxl", "heic", "heif", "jp2"]
 )
 """Extensions of pictures, those included that cannot be read: such a page must fail, not vanish."""
+ARCHIVES = {
+    ".cbz": "zip",
+    ".zip": "zip",
+    ".cb7": "7z",
+    ".7z": "7z",
+    ".cbt": "tar",
+    ".tar": "tar",
+    ".tgz": "tar",
+    ".tbz2": "tar",
+    ".txz": "tar",
+    ".tar.gz": "tar",
+    ".tar.bz2": "tar",
+    ".tar.xz": "tar",
+    ".cbr": "rar",
+    ".rar": "rar",
+    ".pdf": "pdf",
+    ".epub": "epub",
+}
+"""Extensions of files that are books, with the kind of container that they promise."""
+COMIC_INFO = "ComicInfo.xml"
 _NUMBER = re.compile(r"(\d+)")
 
 
@@ -20,9 +40,27 @@ def is_page(name: str) -> bool:
         >>> is_page("book/01.JPG"), is_page("__MACOSX/._01.jpg"), is_page("Thumbs.db")
         (True, False, False)
     """
-    path = PurePosixPath(name.replace("\\", "/"))
-    hidden = any((part.startswith(".") and part != "..") or part == "__MACOSX" for part in path.parts)
-    return not hidden and path.suffix[1:].lower() in PICTURES
+    return not is_hidden(name) and PurePosixPath(name.replace("\\", "/")).suffix[1:].lower() in PICTURES
+
+
+def is_comic_info(name: str) -> bool:
+    """Whether a member's path is that of a ComicInfo.xml; case does not count."""
+    return not is_hidden(name) and PurePosixPath(name).name.lower() == COMIC_INFO.lower()
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a path is hidden or lies in a folder that is, or in one that systems leave behind."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return any((part.startswith(".") and part != "..") or part == "__MACOSX" for part in parts)
+
+
+def archive_extension(name: str) -> str:
+    """The extension of an archive as it is written (`.tar.gz` is one), or nothing for other files."""
+    suffixes = PurePosixPath(name).suffixes
+    for known in ("".join(suffixes[-2:]), "".join(suffixes[-1:])):
+        if known.lower() in ARCHIVES and len(known) < len(name):
+            return known
+    return ""
 
 
 def natural_order(names: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import unicodedata
 import zipfile
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.comics.archives import Limits, open_book
 from pipelines.comics.library import BookSource, find_books, source_digest, source_stat
+from pipelines.errors import ItemError
 from pipelines.stage import Failure
 
 PICTURE = b"\xff\xd8\xff picture"
@@ -72,9 +75,16 @@ def test_of_two_books_with_one_id_the_first_counts(comics: Path) -> None:
     cbz(comics / f"{unicodedata.normalize('NFD', accent)}.zip")
     cbz(comics / "A.cbz")
     books, failures = find_books(comics)
-    assert ids(books) == ["A", "a", accent]
-    assert [f.kind for f in failures] == ["id_collision"] * 2
-    assert "a.cbz" in failures[0].message + failures[1].message
+    assert ids(books) == ["A", accent]
+    assert [(f.item_id, f.kind) for f in failures[:2]] == [("a.cbz", "id_collision"), ("a.pdf", "id_collision")]
+    assert len(failures) == 3 and "case" in failures[0].message and "A.cbz" in failures[0].message
+
+
+def test_ids_that_differ_in_the_case_of_a_folder_collide(comics: Path) -> None:
+    cbz(comics / "shelf" / "a.cbz")
+    cbz(comics / "Shelf" / "a.cbz")
+    books, failures = find_books(comics)
+    assert ids(books) == ["Shelf/a"] and [f.item_id for f in failures] == ["shelf/a.cbz"]
 
 
 def test_links_are_not_followed_out_of_the_library(comics: Path, tmp_path: Path) -> None:
@@ -83,6 +93,96 @@ def test_links_are_not_followed_out_of_the_library(comics: Path, tmp_path: Path)
     (comics / "loop").symlink_to(comics)
     books, failures = find_books(comics)
     assert books == [] and {f.kind for f in failures} == {"link"}
+
+
+def test_links_in_a_circle_and_to_nothing_are_told_and_the_rest_goes_on(comics: Path) -> None:
+    (comics / "self.cbz").symlink_to("self.cbz")
+    (comics / "self").symlink_to("self")
+    (comics / "dead.cbz").symlink_to("nowhere.cbz")
+    for one, other in (("x", "y"), ("y", "x")):
+        (comics / one).mkdir()
+        (comics / one / "across").symlink_to(comics / other)
+    cbz(comics / "z.cbz")
+    books, failures = find_books(comics)
+    assert ids(books) == ["z"]
+    assert {(f.item_id, f.kind) for f in failures} == {
+        ("self.cbz", "dead_link"),
+        ("self", "dead_link"),
+        ("dead.cbz", "dead_link"),
+        ("x/across", "link"),
+        ("y/across", "link"),
+    }
+
+
+def test_what_is_no_file_is_told_and_never_waited_for(comics: Path) -> None:
+    os.mkfifo(comics / "pipe.cbz")
+    put(comics / "book" / "1.jpg")
+    os.mkfifo(comics / "book" / "2.jpg")
+    (comics / "book" / "3.jpg").symlink_to("3.jpg")
+    books, failures = find_books(comics)
+    assert ids(books) == ["book"] and [(f.item_id, f.kind) for f in failures] == [("pipe.cbz", "not_a_file")]
+    assert source_stat(books[0]) and source_digest(books[0])
+    with open_book(books[0], Limits()) as book:
+        assert book.members() == ["1.jpg", "2.jpg", "3.jpg"] and book.read("1.jpg") == PICTURE
+        for name, kind in (("2.jpg", "not_a_file"), ("3.jpg", "unreadable")):
+            with pytest.raises(ItemError) as error:
+                book.read(name)
+            assert error.value.kind == kind
+
+
+def test_folders_of_a_book_that_are_not_read_are_told(comics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(comics / "book" / "1.jpg")
+    for folder in ("open", "shut", ".hidden"):
+        put(comics / "book" / folder / "1.jpg")
+    (comics / "book" / "link").symlink_to(comics / "book" / "open")
+    scandir = os.scandir
+    (source,) = find_books(comics)[0]
+    whole = source_stat(source), source_digest(source)
+
+    def refuse(path: Path | str) -> object:
+        if Path(path).name in ("shut", ".hidden"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # permissions do not bind the user that tests may run as
+    (source,), failures = find_books(comics)
+    assert failures == []
+    with open_book(source, Limits()) as book:
+        assert book.members() == ["1.jpg", "open/1.jpg"]
+        assert {(fault.where, fault.kind) for fault in book.faults} == {("shut", "unreadable"), ("link", "link")}
+    assert source_stat(source) != whole[0] and source_digest(source) != whole[1]
+
+
+def test_archives_below_pictures_are_books(comics: Path) -> None:
+    put(comics / "series" / "cover.jpg")
+    cbz(comics / "series" / "1" / "a.cbz")
+    books, failures = find_books(comics)
+    assert ids(books) == ["series/1/a"] and [(f.item_id, f.kind) for f in failures] == [("series", "loose_pictures")]
+    named = catalog(comics, "book\nseries\n")[0]["series"]
+    with open_book(named, Limits()) as book:
+        assert [(fault.where, fault.kind) for fault in book.faults] == [("1/a.cbz", "book_in_book")]
+
+
+def test_a_deep_tree_of_folders_is_walked(comics: Path) -> None:
+    deep = comics
+    for _ in range(600):
+        deep = deep / "d"
+        deep.mkdir()
+    put(comics / "d" / "d" / "1.jpg")
+    books, failures = find_books(comics)
+    assert ids(books) == ["d/d"] and failures == []
+    assert source_digest(books[0])
+
+
+def test_what_systems_leave_in_a_folder_does_not_change_the_book(comics: Path) -> None:
+    put(comics / "book" / "1.jpg")
+    (book,) = find_books(comics)[0]
+    before = source_stat(book), source_digest(book)
+    for name in (".DS_Store", "Thumbs.db", "notes.txt", "__MACOSX/._1.jpg", ".trash/1.jpg"):
+        put(comics / "book" / name)
+    assert (source_stat(book), source_digest(book)) == before
+    put(comics / "book" / "ComicInfo.xml", b"<ComicInfo/>")
+    assert source_digest(book) != before[1]
 
 
 def catalog(comics: Path, text: str, encoding: str = "utf-8") -> tuple[dict[str, BookSource], list[Failure]]:
