@@ -45,8 +45,8 @@ def resized(image: np.ndarray) -> np.ndarray:
     """The page at its working size, RGB."""
     height, width = image.shape[:2]
     size = working_size(width, height)
-    shrinks = size[0] < width
-    return cv2.resize(image, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+    # Averaging over areas costs five times as much; four neighbours cover all pixels down to half the size.
+    return cv2.resize(image, size, interpolation=cv2.INTER_AREA if 2 * size[0] < width else cv2.INTER_LINEAR)
 
 
 def ring(image: np.ndarray) -> np.ndarray:

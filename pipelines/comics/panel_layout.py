@@ -10,12 +10,15 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from pipelines.comics.panel_background import UNIT
 from pipelines.comics.panel_lines import Lines
 
 _SHORTEST_SIDE = 0.09 * UNIT
 _LEAST_SIDE = 0.15
+_OTHER_SIDES = 0.6
+"""Support of each of three sides that makes up for a fourth without any: art that runs over a gutter hides one whole."""
 _LEAST_OUTLINE = 0.5
 _EXPECTED = 0.45
 _OVERLAP = 0.2
@@ -48,11 +51,9 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
     """
     left_ends, right_ends = _Sides(left, top, bottom), _Sides(right, top, bottom)
     top_ends, bottom_ends = _Sides(top, left, right), _Sides(bottom, left, right)
-    le, t, b = np.nonzero(left_ends.usable)
-    r, t2, b2 = np.nonzero(right_ends.usable)
-    first, second = _joined(t * len(bottom) + b, t2 * len(bottom) + b2)
-    le, t, b, r = le[first], t[first], b[first], r[second]
-    usable = top_ends.usable[t, le, r] & bottom_ends.usable[b, le, r]
+    le, t, b, r = _combinations(left_ends, right_ends)
+    usable = top_ends.long[t, le, r] & bottom_ends.long[b, le, r]
+    usable &= top_ends.usable[t, le, r] | bottom_ends.usable[b, le, r]
     le, t, b, r = le[usable], t[usable], b[usable], r[usable]
     at = [(left_ends, (le, t, b)), (right_ends, (r, t, b)), (top_ends, (t, le, r)), (bottom_ends, (b, le, r))]
     length = np.stack([sides.length[i] for sides, i in at])
@@ -63,7 +64,9 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
     support = np.where(trusted, drawn, paper)
     weight = (length * (support - _EXPECTED - 0.6 * np.maximum(hollow - 0.15, 0))).sum(axis=0)
     share = (length * support).sum(axis=0) / length.sum(axis=0)
-    good = np.nonzero((share >= _LEAST_OUTLINE) & (support.min(axis=0) >= _LEAST_SIDE) & (weight > 0))[0]
+    weakest, second = np.sort(support, axis=0)[:2]
+    closed = (weakest >= _LEAST_SIDE) | (second >= _OTHER_SIDES)
+    good = np.nonzero((share >= _LEAST_OUTLINE) & closed & (weight > 0))[0]
     good = good[np.lexsort((b[good], r[good], t[good], le[good], -weight[good]))][:2000]
     le, t, b, r = le[good], t[good], b[good], r[good]
     corners = np.stack(
@@ -92,7 +95,8 @@ class _Sides:
         self.paper = (lines.paper[row, high] - lines.paper[row, low]) / span
         self.drawn = (lines.drawn[row, high] - lines.drawn[row, low]) / span
         self.hollow = (lines.hollow[row, high] - lines.hollow[row, low]) / span
-        self.usable = (self.length >= _SHORTEST_SIDE) & (self.drawn >= _LEAST_SIDE)
+        self.long = self.length >= _SHORTEST_SIDE
+        self.usable = self.long & (self.drawn >= _LEAST_SIDE)
 
 
 def _places(lines: Lines, across: Lines) -> np.ndarray:
@@ -108,14 +112,12 @@ def _crossing(upright: Lines, level: Lines, i: np.ndarray, j: np.ndarray) -> np.
     return np.stack([a + s * y, y], axis=-1)
 
 
-def _joined(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of places in two arrays that hold the same key."""
-    order = np.argsort(second, kind="stable")
-    low = np.searchsorted(second[order], first, "left")
-    count = np.searchsorted(second[order], first, "right") - low
-    left = np.repeat(np.arange(len(first)), count)
-    within = np.arange(len(left)) - np.repeat(count.cumsum() - count, count)
-    return left, order[np.repeat(low, count) + within]
+def _combinations(left: _Sides, right: _Sides) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Every left, top, bottom and right line of which the left or the right stretch is usable, and both are long."""
+    least = left.long[:, :, :, None] & right.long.transpose(1, 2, 0)[None]
+    either = left.usable[:, :, :, None] | right.usable.transpose(1, 2, 0)[None]
+    le, t, b, r = np.nonzero(least & either)
+    return le, t, b, r
 
 
 def _distinct(quads: Quads) -> Quads:
@@ -131,27 +133,54 @@ def _distinct(quads: Quads) -> Quads:
     return quads.take(np.array(kept, dtype=np.intp))
 
 
-def coverage(corners: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Quadrilaterals (n, 4, 2) drawn on a coarse grid over a page of that shape: (n, cells), 0 or 1, float32."""
-    grid = (-(-shape[0] // _CELL), -(-shape[1] // _CELL))
-    planes = np.zeros((len(corners), *grid), np.uint8)
-    points = np.rint((corners - _CELL / 2) / _CELL * 16).astype(np.int32)
-    for plane, quad in zip(planes, points, strict=True):
-        cv2.fillConvexPoly(plane, quad, [1], shift=4)
-    return planes.reshape(len(corners), grid[0] * grid[1]).astype(np.float32)
-
-
 def best_set(quads: Quads, shape: tuple[int, int]) -> list[int]:
     """Places of the heaviest set of quadrilaterals of which no two overlap by more than a fifth of the smaller."""
-    cells = coverage(quads.corners, shape)
-    shared = cells @ cells.T
+    shared = _shared(quads.corners, shape)
     area = np.maximum(np.diag(shared), 1)
     conflict = shared > _OVERLAP * np.minimum(area[:, None], area[None, :])
     np.fill_diagonal(conflict, False)
     return sorted(_heaviest(quads.weight, conflict))
 
 
+def _shared(corners: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """The area that each two of `n` quadrilaterals share, in cells of a coarse grid over the page: (n, n)."""
+    grid = (-(-shape[0] // _CELL), -(-shape[1] // _CELL))
+    planes = np.zeros((len(corners), *grid), np.uint8)
+    points = np.rint((corners - _CELL / 2) / _CELL * 16).astype(np.int32)
+    for plane, quad in zip(planes, points, strict=True):
+        cv2.fillConvexPoly(plane, quad, [1], shift=4)
+    cells = np.packbits(planes.reshape(len(corners), grid[0] * grid[1]), axis=1)
+    words = np.pad(cells, ((0, 0), (0, -cells.shape[1] % 8))).view(np.uint64)
+    return np.stack([np.bitwise_count(words & row).sum(axis=1, dtype=np.int64) for row in words])
+
+
 def _heaviest(weight: np.ndarray, conflict: np.ndarray) -> list[int]:
+    """The heaviest independent set: what cannot be in it goes first, then each group of rivals is solved by itself."""
+    left = _undominated(weight, conflict)
+    groups, group_of = connected_components(conflict[np.ix_(left, left)], directed=False)
+    chosen: list[int] = []
+    for group in range(groups):
+        members = left[group_of == group]
+        chosen += members[_search(weight[members], conflict[np.ix_(members, members)])].tolist()
+    return chosen
+
+
+def _undominated(weight: np.ndarray, conflict: np.ndarray) -> np.ndarray:
+    """Places without those that a rival outweighs which rules out nothing more: exchanging the two never loses."""
+    left = np.arange(len(weight))
+    while len(left):
+        near = conflict[np.ix_(left, left)] | np.eye(len(left), dtype=bool)
+        more = near.astype(np.float32) @ (~near).T.astype(np.float32)
+        heavy, place = weight[left], np.arange(len(left))
+        first = (heavy[:, None] > heavy) | ((heavy[:, None] == heavy) & (place[:, None] < place))
+        dominated = ((more == 0) & near & first).any(axis=0)
+        if not dominated.any():
+            break
+        left = left[~dominated]
+    return left
+
+
+def _search(weight: np.ndarray, conflict: np.ndarray) -> list[int]:
     """The heaviest independent set, by branch and bound; the best one found when the nodes run out."""
     count = len(weight)
     rivals = [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in conflict]

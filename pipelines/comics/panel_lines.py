@@ -22,6 +22,10 @@ _REACH = 3.0
 _MOST_LINES = 44
 _WEAKEST_LINE = 0.032 * UNIT
 _BIN = 2
+_LEAST_ROWS = 10
+"""Of the rows of a piece, how many must have an edge pixel."""
+_LEANS = sorted(range(-6, 7), key=abs)
+"""Leans of a piece in pixels over its height, the upright first, which wins where several fit alike."""
 
 _FINE = np.arange(-0.03, 0.0301, 0.005)
 _COARSE = np.arange(0.04, _STEEPEST + 0.001, 0.01)
@@ -46,89 +50,92 @@ class Lines:
         return len(self.offset)
 
 
-def upright_lines(paper: np.ndarray, outside: np.ndarray, dark: np.ndarray, *, content_right: bool) -> Lines:
-    """The lines that bound pictures on their left (`content_right`) or right, strongest first, a bounded number.
+def upright_lines(paper: np.ndarray, outside: np.ndarray, dark: np.ndarray) -> tuple[Lines, Lines]:
+    """The lines that bound pictures on their left and those on their right, strongest first, a bounded number.
 
     The masks are (H, W) `uint8`, 255 where true.
     """
-    gutters, drawn = _edges(paper, outside, dark, content_right=content_right)
-    pieces = _pieces(cv2.max(gutters, drawn))
-    offset, slope = _through(pieces, paper.shape)
-    gutters, drawn = _closed(gutters), _closed(drawn)
-    inward = 8 if content_right else -8
-    on = _along(gutters, offset, slope, 0)
+    left, right = _edges(paper, outside, dark)
+    return _lines(left, outside, inward=8), _lines(right, outside, inward=-8)
+
+
+def _lines(edge: np.ndarray, outside: np.ndarray, inward: int) -> Lines:
+    offset, slope = _through(_pieces(edge), edge.shape)
+    on = _along(cv2.dilate(edge, np.ones((1, 2 * int(_REACH) + 1), np.uint8)), offset, slope, 0)
+    if len(on):
+        on = cv2.morphologyEx(on, cv2.MORPH_CLOSE, np.ones((1, 7), np.uint8))
     return Lines(
         offset,
         slope,
+        _sums(np.where(on >= WEAK, on, 0) / 255.0),
         _sums(on / 255.0),
-        _sums(np.maximum(on, _along(drawn, offset, slope, 0)) / 255.0),
         _sums(_along(outside, offset, slope, inward) > 0),
     )
 
 
-def _edges(
-    paper: np.ndarray, outside: np.ndarray, dark: np.ndarray, *, content_right: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Edge maps (H, W) of gutters and of thin dark lines; the value is the strength of the evidence."""
+def _edges(paper: np.ndarray, outside: np.ndarray, dark: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Maps (H, W) of the left and the right edges of pictures; the value is the strength of the evidence."""
     runs = _opened(paper, 1, NARROWEST_GUTTER)
-    edge, strong = np.zeros_like(paper), np.zeros_like(paper)
+    thin = _opened(dark & ~_opened(dark, 1, 9), _PIECE, 1)
+    left, right = np.zeros_like(paper), np.zeros_like(paper)
     step = 3
-    if content_right:
-        edge[:, 1:] = runs[:, :-1] & ~runs[:, 1:]
-        strong[:, step:] = outside[:, :-step]
-    else:
-        edge[:, 1:] = runs[:, 1:] & ~runs[:, :-1]
-        strong[:, :-step] = outside[:, step:]
-    gutters = edge & (strong | WEAK)
-    thin = dark & ~_opened(dark, 1, 9)
-    thin = _opened(thin, _PIECE, 1)
-    drawn = np.zeros_like(paper)
-    drawn[:, 1:] = thin[:, 1:] & ~thin[:, :-1] if content_right else thin[:, :-1] & ~thin[:, 1:]
-    return gutters, drawn & DRAWN
+    left[:, step:] = outside[:, :-step]
+    right[:, :-step] = outside[:, step:]
+    for edge, here, there in ((left, np.s_[:, 1:], np.s_[:, :-1]), (right, np.s_[:, :-1], np.s_[:, 1:])):
+        edge |= WEAK
+        edge[here] &= runs[there] & ~runs[here]
+        np.maximum(edge[here], thin[here] & ~thin[there] & DRAWN, out=edge[here])
+    left[:, 0] = right[:, -1] = 0
+    return left, right
 
 
 def _opened(mask: np.ndarray, rows: int, columns: int) -> np.ndarray:
     return cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((rows, columns), np.uint8))
 
 
-def _components(mask: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    return cv2.connectedComponentsWithStats((mask > 0).view(np.uint8), connectivity=8)
-
-
-def _points(mask: np.ndarray) -> np.ndarray:
-    found = cv2.findNonZero(mask)
-    # OpenCV 4 gives (n, 1, 2), OpenCV 5 gives (n, 2).
-    return np.zeros((0, 2), np.int32) if found is None else found.reshape(-1, 2)
-
-
-def _closed(edge: np.ndarray) -> np.ndarray:
-    """The map widened to `_REACH` on both sides, with short gaps along y filled."""
-    wide = cv2.dilate(edge, np.ones((1, 2 * int(_REACH) + 1), np.uint8))
-    return cv2.morphologyEx(wide, cv2.MORPH_CLOSE, np.ones((7, 1), np.uint8))
-
-
 def _pieces(edge: np.ndarray) -> np.ndarray:
-    """Straight pieces of an edge map, `_PIECE` rows high at most: (n, 4) of centre x, centre y, slope, weight."""
-    rows = np.ascontiguousarray(edge)
-    rows[::_PIECE] = 0
-    count, labels, stats, centres = _components(rows)
-    height, width, area = stats[:, cv2.CC_STAT_HEIGHT], stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_AREA]
-    kept = (height >= 0.6 * _PIECE) & (width <= 0.45 * _PIECE + 1) & (area <= 1.5 * height)
-    kept[0] = False
-    points = _points(rows)
-    if not len(points) or not kept.any():
-        return np.zeros((0, 4))
-    x, y = points[:, 0], points[:, 1]
-    label = labels[y, x]
-    chosen = kept[label]
-    x, y, label = x[chosen], y[chosen], label[chosen]
-    dx, dy = x - centres[label, 0], y - centres[label, 1]
-    spread = np.bincount(label, dy * dy, count)[kept]
-    slope = np.bincount(label, dx * dy, count)[kept] / np.maximum(spread, 1e-9)
-    residual = np.bincount(label, dx * dx, count)[kept] - slope * slope * spread
-    weight = np.bincount(label, rows[y, x] / 255.0, count)[kept]
-    straight = (residual / area[kept] < 0.6) & (np.abs(slope) <= _STEEPEST)
-    return np.column_stack([centres[kept], slope, weight])[straight]
+    """Straight pieces of an edge map, `_PIECE` rows high: (n, 4) of centre x, centre y, slope, weight.
+
+    In each band of rows, for each of a few slopes, edge pixels are counted along slanted columns; a piece is where most
+    rows have one, more than beside it.
+    """
+    margin = _PIECE // 2
+    bands = -(-edge.shape[0] // _PIECE)
+    tall = cv2.copyMakeBorder(
+        edge, 0, bands * _PIECE - edge.shape[0], margin, margin, cv2.BORDER_CONSTANT, value=(0,)
+    ).reshape(bands, _PIECE, -1)
+    before = np.zeros((_PIECE + 1, bands, tall.shape[2]), np.uint8)
+    for row in range(_PIECE):
+        np.add(before[row], tall[:, row] > 0, out=before[row + 1])
+    best = np.zeros((bands, edge.shape[1]), np.uint8)
+    rows_hit, tilt = np.zeros_like(best), np.zeros(best.shape, np.int8)
+    for lean in _LEANS:
+        counts = np.zeros((bands, edge.shape[1] + 2), np.uint8)
+        for first, last, shift in _steps(lean):
+            at = slice(margin - 1 + shift, margin + 1 + edge.shape[1] + shift)
+            counts += before[last, :, at] - before[first, :, at]
+        hit = counts[:, :-2] + counts[:, 1:-1] + counts[:, 2:]
+        score = hit + counts[:, 1:-1]
+        better = score > best
+        np.copyto(best, score, where=better)
+        np.copyto(rows_hit, hit, where=better)
+        np.copyto(tilt, lean, where=better)
+    peaks = (best == cv2.dilate(best, np.ones((1, 7), np.uint8))) & (rows_hit >= _LEAST_ROWS)
+    peaks[:, 1:] &= best[:, 1:] > best[:, :-1]
+    band, x = np.nonzero(peaks)
+    slope = tilt[band, x] / _PIECE
+    rows = np.arange(_PIECE)
+    column = np.rint(x[:, None] + margin + slope[:, None] * (rows - (_PIECE - 1) / 2)).astype(np.intp)
+    near = np.stack([tall[band[:, None], rows, column + step] for step in (-1, 0, 1)])
+    weight = near.max(axis=0).sum(axis=1) / 255.0
+    return np.column_stack([x, band * _PIECE + (_PIECE - 1) / 2, slope, weight])
+
+
+def _steps(lean: int) -> list[tuple[int, int, int]]:
+    """Runs of rows (first, end) of a piece that a lean of so many pixels moves alike, and by how much."""
+    shifts = np.rint(lean * (np.arange(_PIECE) - (_PIECE - 1) / 2) / _PIECE).astype(int)
+    starts = [0, *(np.nonzero(np.diff(shifts))[0] + 1), _PIECE]
+    return [(int(a), int(b), int(shifts[a])) for a, b in zip(starts, starts[1:], strict=False)]
 
 
 def _through(pieces: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -145,7 +152,6 @@ def _through(pieces: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np
     votes = np.zeros(len(_SLOPES) * columns)
     for shift in (-1, 0, 1):
         votes += np.bincount(cell + shift, favour, len(votes))
-    starts = np.searchsorted(piece, np.arange(len(pieces) + 1))
     alive = np.ones(len(pieces), bool)
     found: list[tuple[float, float]] = []
     while len(found) < _MOST_LINES:
@@ -157,10 +163,10 @@ def _through(pieces: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np
         near = alive & (np.abs(x - s * (y - middle) - c) <= _REACH + 1) & (np.abs(slope - s) <= 0.08)
         c, s = _fitted(x[near], y[near] - middle, weight[near], c, s)
         members = near | (alive & (np.abs(x - s * (y - middle) - c) <= _REACH) & (np.abs(slope - s) <= 0.08))
-        spent = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in np.nonzero(members)[0]] or [[best]])
         if not members.any():
             votes[best] = 0
             continue
+        spent = members[piece]
         for shift in (-1, 0, 1):
             np.subtract.at(votes, cell[spent] + shift, favour[spent])
         alive &= ~members

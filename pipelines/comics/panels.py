@@ -49,12 +49,7 @@ def detect_panels(image: np.ndarray) -> list[Panel]:
     sheet = background.masks(small, colour, scale)
     sides = (sheet.paper, sheet.outside, sheet.dark)
     turned = tuple(np.ascontiguousarray(m.T) for m in sides)
-    quads = hypotheses(
-        upright_lines(*sides, content_right=True),
-        upright_lines(*sides, content_right=False),
-        upright_lines(*turned, content_right=True),
-        upright_lines(*turned, content_right=False),
-    )
+    quads = hypotheses(*upright_lines(*sides), *upright_lines(*turned))
     chosen = quads.take(np.array(best_set(quads, sheet.paper.shape[:2]), dtype=np.intp))
     out = []
     for corners, support in zip(chosen.corners, chosen.support, strict=True):
