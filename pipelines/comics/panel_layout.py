@@ -20,10 +20,14 @@ _LEAST_SIDE = 0.15
 _OTHER_SIDES = 0.6
 """Support of each of three sides that makes up for a fourth without any: art that runs over a gutter hides one whole."""
 _LEAST_OUTLINE = 0.5
-_EXPECTED = 0.45
+_EXPECTED = 0.4
+_COST = 0.12 * UNIT
+"""Weight that each panel must be worth: of two ways to cut a page that fit alike, the one with fewer panels is right."""
 _OVERLAP = 0.2
-_MOST_QUADS = 160
-_MOST_NODES = 3000
+_MOST_QUADS = 240
+_MOST_OPEN = 80
+"""Of those with a side that nothing supports: there are many, and they must not crowd out the others."""
+_MOST_NODES = 5000
 _CELL = 16
 
 
@@ -62,12 +66,14 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
     hollow = np.stack([sides.hollow[i] for sides, i in at])
     trusted = (paper >= 0.5).sum(axis=0) >= 2
     support = np.where(trusted, drawn, paper)
-    weight = (length * (support - _EXPECTED - 0.6 * np.maximum(hollow - 0.15, 0))).sum(axis=0)
+    weight = (length * (support - _EXPECTED - 0.6 * np.maximum(hollow - 0.15, 0))).sum(axis=0) - _COST
     share = (length * support).sum(axis=0) / length.sum(axis=0)
     weakest, second = np.sort(support, axis=0)[:2]
     closed = (weakest >= _LEAST_SIDE) | (second >= _OTHER_SIDES)
     good = np.nonzero((share >= _LEAST_OUTLINE) & closed & (weight > 0))[0]
-    good = good[np.lexsort((b[good], r[good], t[good], le[good], -weight[good]))][:2000]
+    good = good[np.lexsort((b[good], r[good], t[good], le[good], -weight[good]))]
+    is_open = weakest[good] < _LEAST_SIDE
+    good = good[~is_open | (is_open.cumsum() <= _MOST_OPEN)][:2000]
     le, t, b, r = le[good], t[good], b[good], r[good]
     corners = np.stack(
         [

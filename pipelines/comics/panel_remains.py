@@ -13,6 +13,7 @@ from pipelines.comics.panel_background import UNIT
 _CELL = 4
 _SMALLEST = 0.02
 _NEAR = 0.08
+_SHARED = 0.05
 
 
 def remaining_pictures(paper: np.ndarray, taken: np.ndarray) -> list[np.ndarray]:
@@ -37,16 +38,30 @@ def remaining_pictures(paper: np.ndarray, taken: np.ndarray) -> list[np.ndarray]
         boxes.append((int(x), int(y), int(x + w), int(y + h), int(ink_of[i])))
     boxes = [b for b in boxes if b[4] >= 4]
     boxes = sorted(boxes, key=lambda b: (-(b[2] - b[0]) * (b[3] - b[1]), b))[:60]
-    merged = _merged(boxes)
-    page = small.size
     trim = (reach - 1) // 2
     out = []
-    for x0, y0, x1, y1, n in merged:
-        w, h = x1 - x0, y1 - y0
-        if w * h < _SMALLEST * page or min(w, h) < 0.09 * UNIT / _CELL or n < 0.04 * w * h:
+    for x0, y0, x1, y1, n in _merged(boxes):
+        box = _beside(np.array([x0 + trim, y0 + trim, x1 - trim, y1 - trim]) * _CELL, taken)
+        w, h = box[2:] - box[:2]
+        if w * h < _SMALLEST * paper.size or min(w, h) < 0.09 * UNIT or n * _CELL**2 < 0.04 * w * h:
             continue
-        out.append(np.array([x0 + trim, y0 + trim, x1 - trim, y1 - trim]) * _CELL)
+        out.append(box)
     return out
+
+
+def _beside(box: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """The box cut back where panels reach into it by more than a little, each time on the side where least is lost."""
+    for low, high in zip(taken.min(axis=1), taken.max(axis=1), strict=True):
+        shared = np.maximum(np.minimum(box[2:], high) - np.maximum(box[:2], low), 0).prod()
+        if shared <= _SHARED * (box[2:] - box[:2]).prod():
+            continue
+        cuts = []
+        for axis in (0, 1):
+            before, after = box.copy(), box.copy()
+            before[axis + 2], after[axis] = max(low[axis], box[axis]), min(high[axis], box[axis + 2])
+            cuts += [before, after]
+        box = max(cuts, key=lambda cut: (cut[2:] - cut[:2]).prod())
+    return box
 
 
 def _merged(boxes: list[tuple[int, int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
