@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from pipelines.errors import LakeError
-from pipelines.schemas import FAILURES
+from pipelines.schemas import COMIC_CAPTIONS, FAILURES
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 from resources.build import BuildReport, Source, build_table, plan
 from resources.engines.local import LocalEngine
@@ -56,6 +56,20 @@ class Captions(Stage):
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         for row in inputs.table("comic_stories").to_pylist():
             yield {"panel_id": row["story_id"], "book_id": row["book_id"], "caption": "a", "source": "human"}
+
+
+@dataclass(frozen=True)
+class AllStories(Stage):
+    """A stage whose one shard is computed from all shards of the other."""
+
+    name: ClassVar[str] = "all_stories"
+    version: ClassVar[int] = 1
+    table: ClassVar[str] = "comic_captions"
+    gathers: ClassVar[tuple[str, ...]] = ("comic_stories",)
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        for row in inputs.whole("comic_stories", ["story_id", "book_id"]).to_pylist():
+            yield {"panel_id": row["story_id"], "book_id": row["book_id"], "caption": inputs.shard, "source": "human"}
 
 
 def _build(lake: Lake, stage: Stage, sources: dict[str, str] | None = None, **options: object) -> BuildReport:
@@ -160,3 +174,25 @@ def test_a_shard_that_always_failed_leaves_nothing_behind_when_it_is_gone(lake: 
     assert lake.read_table("_failures/comic_stories", FAILURES).num_rows == 2
     _build(lake, Stories(), {"a": "one"})
     assert set(lake.read_table("_failures/comic_stories", FAILURES)["shard"].to_pylist()) == {"a"}
+
+
+def test_a_gathered_table_that_changes_in_any_shard_plans_the_whole_anew_and_an_unchanged_one_does_not(
+    lake: Lake,
+) -> None:
+    expected = ["left", "right"]
+    sources = {"a": "one", "b": "two"}
+    _build(lake, Stories(), sources)
+    assert _build(lake, AllStories(), expected=expected).built == 2
+    assert lake.read_table("comic_captions", COMIC_CAPTIONS, ["book_id"])["book_id"].to_pylist() == ["a", "b"] * 2
+    assert plan(AllStories(), lake, expected=expected).is_current
+    # Built again with the same rows: nothing that stands on them is planned.
+    _build(lake, Stories(), sources, force=True)
+    assert plan(AllStories(), lake, expected=expected).is_current
+    for changed in ({"a": "one", "b": "three"}, {"a": "one", "b": "three", "c": "four"}, {"a": "one"}):
+        _build(lake, Stories(), changed)
+        state = plan(AllStories(), lake, expected=expected)
+        assert (len(state.todo), state.missing, state.gone) == (2, 0, [])
+        _build(lake, AllStories(), expected=expected)
+        books = lake.read_table("comic_captions", COMIC_CAPTIONS, ["book_id"])["book_id"].to_pylist()
+        assert books == sorted(changed) * 2
+        assert plan(AllStories(), lake, expected=expected).is_current
