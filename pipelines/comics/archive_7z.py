@@ -12,7 +12,7 @@ import py7zr
 from py7zr.exceptions import ArchiveError
 from py7zr.io import Py7zIO, WriterFactory
 
-from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken, is_unsafe
+from pipelines.comics.containers import DAMAGE, Container, Limits, Member, broken, is_unsafe
 from pipelines.comics.page_names import is_comic_info, is_page
 from pipelines.errors import ItemError
 
@@ -52,7 +52,8 @@ class _Files(WriterFactory):
 
     def __init__(self, folder: Path, sizes: dict[str, int]) -> None:
         self._folder = folder
-        # The library asks for files by their paths without `.` and doubled slashes, below the folder.
+        # The library asks for files by their paths below the folder, without `.` and doubled slashes; it adds a number
+        # to all but the first of one name.
         self._sizes = {str(folder / name): size for name, size in sizes.items()}
         self._paths: dict[str, Path] = {}
         self._open: list[_File] = []
@@ -97,7 +98,7 @@ class SevenZipContainer(Container):
             found = [file for file in self._archive.list() if not file.is_directory]
         except _ERRORS as error:
             raise broken(error) from None
-        self._members = {file.filename: file for file in found}
+        self._members = {file.filename: file for file in reversed(found)}
         return [Member(file.filename, file.uncompressed or 0) for file in found]
 
     def read(self, member: Member, most: int) -> bytes:

@@ -12,7 +12,7 @@ from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
 
 from pipelines.comics.archive_zip import ZipContainer
-from pipelines.comics.archives import Container, Limits, Member
+from pipelines.comics.containers import Container, Limits, Member
 from pipelines.comics.page_names import is_page, natural_order
 from pipelines.errors import ItemError
 
@@ -29,10 +29,12 @@ class EpubContainer(Container):
 
     def list(self) -> list[Member]:
         """All files, the pictures of the spine first."""
-        members = {member.name: member for member in self._zip.list()}
-        shown = [name for name in dict.fromkeys(self._shown(members)) if name in members]
-        rest = natural_order(name for name in members if name not in set(shown))
-        return [members[name] for name in [*shown, *rest]]
+        found = self._zip.list()
+        members = {member.name: member for member in found}
+        shown = {name: place for place, name in enumerate(dict.fromkeys(self._shown(members)))}
+        rest = natural_order(name for name in members if name not in shown)
+        places = {name: place for place, name in enumerate([*(name for name in shown if name in members), *rest])}
+        return sorted(found, key=lambda member: places[member.name])
 
     def _shown(self, members: dict[str, Member]) -> Iterator[str]:
         """Pictures in the order of the spine; a broken description gives none, and natural order then holds."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelines.comics.archives import Container, Limits, Member, not_a_file
+from pipelines.comics.containers import Container, Limits, Member, not_a_file
 from pipelines.comics.folder_files import FolderFiles, folder_files
 from pipelines.errors import ItemError
 

@@ -9,7 +9,7 @@ import numpy as np
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from pipelines.comics.archives import Container, Limits, Member, cut_off
+from pipelines.comics.containers import Container, Limits, Member, cut_off
 from pipelines.errors import ItemError
 from pipelines.jpeg import encode_jpeg
 

@@ -11,7 +11,7 @@ from typing import IO
 
 import rarfile
 
-from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken, cut_off
+from pipelines.comics.containers import DAMAGE, Container, Limits, Member, broken, cut_off
 from pipelines.errors import ItemError
 
 _ERRORS = (rarfile.Error, *DAMAGE)
@@ -45,7 +45,7 @@ class RarContainer(Container):
             raise _encrypted() from None
         except _ERRORS as error:
             raise broken(error) from None
-        self._by_name = {info.filename: info for info in self._files}
+        self._by_name = {info.filename: info for info in reversed(self._files)}
         is_packed = any(info.compress_type != rarfile.RAR_M0 for info in self._files)
         if is_packed:
             _ask_for_tool()
@@ -93,9 +93,10 @@ class RarContainer(Container):
             self._unpack(Path(self._folder.name))
         with Path(self._folder.name, str(self._files.index(info))).open("rb") as file:
             data = file.read(most + 1)
-        if len(data) < min(info.file_size, most + 1):
+        size = info.file_size or 0
+        if len(data) < min(size, most + 1):
             raise EOFError("its data end early")
-        if len(data) == info.file_size and not _is_whole(data, info):
+        if len(data) == size and not _is_whole(data, info):
             raise ValueError("its checksum is wrong")
         return data
 
@@ -107,7 +108,7 @@ class RarContainer(Container):
             assert tool.stdout is not None
             for number, info in enumerate(self._files):
                 with (folder / str(number)).open("wb") as file:
-                    _copy(tool.stdout, file, info.file_size, self._limits.max_member_bytes)
+                    _copy(tool.stdout, file, info.file_size or 0, self._limits.max_member_bytes)
             tool.kill()  # some tools never end on a damaged archive
 
     def close(self) -> None:

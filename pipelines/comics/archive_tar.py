@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken, cut_off
+from pipelines.comics.containers import DAMAGE, Container, Limits, Member, broken, cut_off
 from pipelines.errors import ItemError
 
 _ERRORS = (tarfile.TarError, *DAMAGE)
@@ -34,15 +34,17 @@ class TarContainer(Container):
         self._members: dict[str, tarfile.TarInfo] = {}
 
     def list(self) -> list[Member]:
-        """All files, and links, which then fail; devices and folders are no files. Of two with one name the later."""
+        """All files, and links, which then fail; devices and folders are no files."""
+        found: list[Member] = []
         try:
             for info in self._tar:
                 if info.isfile() or info.issym() or info.islnk():
-                    self._members[info.name] = info
+                    self._members.setdefault(info.name, info)
+                    found.append(Member(info.name, info.size))
             self._fault = self._fault or self._fault_at_end()
         except _ERRORS as error:
             self._fault = self._fault or broken(error)
-        return [Member(name, info.size) for name, info in self._members.items()]
+        return found
 
     def _fault_at_end(self) -> ItemError | None:
         """The library takes whatever is no header for the end, which is a block of zeros with nothing but zeros after it."""

@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelines.comics.archives import DAMAGE, Container, Limits, Member, broken
+from pipelines.comics.containers import DAMAGE, Container, Limits, Member, broken
 from pipelines.comics.page_names import is_page, printable
 from pipelines.errors import ItemError
 
@@ -21,6 +21,7 @@ class ZipContainer(Container):
 
     def __init__(self, path: Path) -> None:
         self._lost: list[ItemError] = []
+        self._by_name: dict[str, zipfile.ZipInfo] = {}
         try:
             self._zip = zipfile.ZipFile(path)
             if not self._is_complete(path):
@@ -38,8 +39,9 @@ class ZipContainer(Container):
         return said in (len(self._zip.infolist()) % 2**16, _COUNTED_ELSEWHERE)
 
     def list(self) -> list[Member]:
-        """All files; of two with one name the later, as unpackers do."""
+        """All files."""
         found = self._zip.infolist()
+        self._by_name = {info.filename: info for info in reversed(found)}
         self._lost += [fault for info in found if not is_page(info.filename) and (fault := self._misnamed(info))]
         return [
             Member(info.filename, info.file_size, info.compress_size, bool(info.flag_bits & _ENCRYPTED))
@@ -65,7 +67,7 @@ class ZipContainer(Container):
     def read(self, member: Member, most: int) -> bytes:
         """Unpack one file, checking its checksum."""
         try:
-            with self._zip.open(member.name) as file:
+            with self._zip.open(self._by_name[member.name]) as file:
                 # zipfile unpacks as much as it is asked for, even where the directory claims a smaller size.
                 return file.read(min(member.size, most) + 1)
         except RuntimeError as error:

@@ -1,86 +1,28 @@
 """Reading a book, whatever contains it: its pages in order, one at a time, within limits.
 
-What does not belong here: finding books (`library`), what a picture is (`page_pictures`), and how one kind of container
-is read (`archive_*`).
+What does not belong here: finding books (`library`), what a picture is (`page_pictures`), what a container is
+(`containers`), and how one kind of them is read (`archive_*`).
 """
 
 from __future__ import annotations
 
-import lzma
-import struct
-import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.comics.comic_info import MAX_BYTES, ComicInfo, parse_comic_info
+from pipelines.comics.containers import Container, Limits, Member, is_unsafe, not_a_file
 from pipelines.comics.page_names import archive_extension, is_comic_info, is_hidden, is_page, natural_order, printable
 from pipelines.errors import ItemError
 
 if TYPE_CHECKING:
     from pipelines.comics.library import BookSource
 
-DAMAGE: tuple[type[Exception], ...] = (
-    *(OSError, EOFError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, AssertionError),
-    *(RuntimeError, MemoryError, struct.error, zlib.error, lzma.LZMAError),
-)
-"""What libraries raise on damaged files besides their own errors."""
 _RATIO_FROM = 16 * 2**20
 _HEAD = 1024
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Bounds on what a book may unpack to: a hostile one would fill the memory or the disk."""
-
-    max_members: int = 20_000
-    max_member_bytes: int = 256 * 2**20
-    max_total_bytes: int = 8 * 2**30
-    """Of all members together, unpacked."""
-    max_ratio: int = 1_000
-    """Unpacked size of a member over its packed size, for members of 16 MiB and more."""
-    max_pixels: int = 128_000_000
-    """Width times height of a page; 128 million take 384 MB as RGB."""
-
-
-@dataclass(frozen=True)
-class Member:
-    """A file in a container; `packed` is 0 where the container does not tell."""
-
-    name: str
-    size: int
-    packed: int = 0
-    encrypted: bool = False
-
-
-class Container(ABC):
-    """The files of one archive or folder. Reading raises ItemError, whatever is wrong with it."""
-
-    ordered = False
-    """Whether the members come in reading order already (PDF, EPUB)."""
-
-    @abstractmethod
-    def list(self) -> list[Member]:
-        """All files, folders left out. Raises ItemError (`encrypted`, `too_large`, `corrupt`)."""
-        ...
-
-    @abstractmethod
-    def read(self, member: Member, most: int) -> bytes:
-        """A member's bytes, at most `most` + 1 of them."""
-        ...
-
-    def faults(self) -> Sequence[ItemError]:
-        """What is lost besides the files that `list` named, once that was called; `where` is the place in the book."""
-        return ()
-
-    def close(self) -> None:
-        """Give back files and temporary folders."""
-        return
 
 
 class Book:
@@ -99,8 +41,15 @@ class Book:
         total = sum(member.size for member in found)
         if total > self._limits.max_total_bytes:
             raise _too_large("The book", total, self._limits.max_total_bytes)
-        inner = (member.name for member in found if archive_extension(member.name) and not is_hidden(member.name))
-        return {m.name: m for m in found}, [*self._container.faults(), *map(_book_in_book, inner)]
+        faults, kept = list(self._container.faults()), {}
+        for member in found:
+            if kept.setdefault(member.name, member) is not member and (
+                is_page(member.name) or is_comic_info(member.name)
+            ):
+                faults.append(_repeated(member.name))
+            elif archive_extension(member.name) and not is_hidden(member.name):
+                faults.append(_book_in_book(member.name))
+        return kept, faults
 
     @property
     def _all(self) -> dict[str, Member]:
@@ -158,10 +107,9 @@ class Book:
 _RAISE = "If the book is what it should be, raise the limit in the profile."
 
 
-def is_unsafe(name: str) -> bool:
-    """Whether a member's name leads out of its container: absolute, with a drive, or over `..`."""
-    parts = name.replace("\\", "/").split("/")
-    return name.startswith(("/", "\\")) or ".." in parts or "\0" in name or parts[0].endswith(":")
+def _repeated(name: str) -> ItemError:
+    what = "The book holds another file of this name, which is left out: the first one counts"
+    return ItemError("repeated_name", what, where=printable(name), remedy="Rename one of the two, or take it out.")
 
 
 def _book_in_book(name: str) -> ItemError:
@@ -232,19 +180,3 @@ def open_book(source: BookSource, limits: Limits) -> Iterator[Book]:
         yield Book(container, limits)
     finally:
         container.close()
-
-
-def not_a_file() -> ItemError:
-    """The error of a pipe, a socket or a device, which would keep its reader waiting for ever."""
-    return ItemError("not_a_file", "It is a pipe, a socket or a device, and no file", remedy="Take it out.")
-
-
-def cut_off(what: str = "The archive ends without its end mark") -> ItemError:
-    """The fault of a container whose end is missing."""
-    return ItemError("truncated", f"{what}: pages may be missing", remedy="Copy it again from its source.")
-
-
-def broken(error: Exception, what: str = "The archive") -> ItemError:
-    """The error of a container or a member that its library could not read."""
-    detail = str(error).strip() or type(error).__name__
-    return ItemError("corrupt", f"{what} is damaged: {detail[:200]}", remedy="Copy it again from its source.")

@@ -6,7 +6,7 @@ import io
 import random
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from pipelines.comics.archives import Limits, container_kind, open_book
 from pipelines.comics.comic_info import MAX_BYTES
 from pipelines.comics.library import BookSource
 from pipelines.errors import ItemError
+from tests.rar_files import rar
 
 
 def jpeg(colour: tuple[int, int, int], size: tuple[int, int] = (40, 60)) -> bytes:
@@ -28,26 +29,28 @@ def jpeg(colour: tuple[int, int, int], size: tuple[int, int] = (40, 60)) -> byte
 
 
 PAGES = {f"ch/{n}.jpg": jpeg((n * 20, 0, 0)) for n in (10, 2, 1)}
+Files = Iterable[tuple[str, bytes]]
 INFO = b"<ComicInfo><Title>A &amp; B</Title><Series>S</Series><Manga>YesAndRightToLeft</Manga></ComicInfo>"
 FILES = PAGES | {"ComicInfo.xml": INFO, "__MACOSX/ch/._1.jpg": b"junk", "Thumbs.db": b"junk"}
+BOOK = tuple(FILES.items())
 
 
-def make_zip(path: Path, files: Mapping[str, bytes] = FILES) -> None:
+def make_zip(path: Path, files: Files = BOOK) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
+        for name, data in files:
             archive.writestr(name, data)
 
 
-def make_7z(path: Path, files: Mapping[str, bytes] = FILES) -> None:
+def make_7z(path: Path, files: Files = BOOK) -> None:
     with py7zr.SevenZipFile(path, "w") as archive:
-        for name, data in files.items():
+        for name, data in files:
             archive.writestr(data, name)
 
 
 def make_tar(mode: str) -> Callable[..., None]:
-    def make(path: Path, files: Mapping[str, bytes] = FILES) -> None:
+    def make(path: Path, files: Files = BOOK) -> None:
         with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
-            for name, data in files.items():
+            for name, data in files:
                 info = tarfile.TarInfo(name)
                 info.size = len(data)
                 archive.addfile(info, io.BytesIO(data))
@@ -55,10 +58,20 @@ def make_tar(mode: str) -> Callable[..., None]:
     return make
 
 
-def make_folder(path: Path, files: Mapping[str, bytes] = FILES) -> None:
-    for name, data in files.items():
+def make_folder(path: Path, files: Files = BOOK) -> None:
+    for name, data in files:
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(data)
+
+
+def make_epub(path: Path, files: Files) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in [("mimetype", b"application/epub+zip"), *files]:
+            archive.writestr(name, data)
+
+
+def make_rar(path: Path, files: Files) -> None:
+    path.write_bytes(rar(files))
 
 
 KINDS = {
@@ -101,7 +114,7 @@ def test_a_page_over_the_limit_is_told_and_the_others_are_read(kind: str, tmp_pa
 def test_a_large_page_is_read_after_the_description(kind: str, tmp_path: Path) -> None:
     """The description has a limit of its own, which must not become that of the pages."""
     path, large = tmp_path / "book", random.Random(0).randbytes(MAX_BYTES + 1)
-    KINDS[kind](path, FILES | {"ch/3.jpg": large, "./ch//4.jpg": PAGES["ch/2.jpg"]})
+    KINDS[kind](path, [*BOOK, ("ch/3.jpg", large), ("./ch//4.jpg", PAGES["ch/2.jpg"])])
     with open_book(source(path), Limits()) as book:
         assert book.comic_info() is not None
         assert book.read("ch/3.jpg") == large
@@ -149,6 +162,19 @@ def test_an_epub_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
     assert container_kind(path) == "epub"
     with open_book(source(path), Limits()) as book:
         assert book.members() == ["OEBPS/images/b.jpg", "OEBPS/images/z a.jpg", "OEBPS/images/unused.jpg"]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("make", [make_zip, make_epub, make_tar("w"), make_7z, make_rar])
+def test_of_two_pages_with_one_name_the_first_is_read_and_the_other_told(
+    make: Callable[..., None], tmp_path: Path
+) -> None:
+    path, first, second = tmp_path / "book", jpeg((1, 2, 3)), jpeg((200, 100, 50), (90, 90))
+    make(path, [("a.jpg", first), ("b.jpg", second), ("a.jpg", second), ("Thumbs.db", b""), ("Thumbs.db", b"")])
+    with open_book(source(path), Limits()) as book:
+        assert book.members() == ["a.jpg", "b.jpg"]
+        assert (book.read("a.jpg"), book.read("b.jpg")) == (first, second)
+        assert [(fault.where, fault.kind) for fault in book.faults] == [("a.jpg", "repeated_name")]
 
 
 def test_an_encrypted_7z_says_so(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""What a container of a book is: a list of files that can be read, within limits, with an error that says what is wrong.
+
+What does not belong here: which of the files are pages (`archives`), and how one kind of container is read (`archive_*`).
+"""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipelines.errors import ItemError
+
+DAMAGE: tuple[type[Exception], ...] = (
+    *(OSError, EOFError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, AssertionError),
+    *(RuntimeError, MemoryError, struct.error, zlib.error, lzma.LZMAError),
+)
+"""What libraries raise on damaged files besides their own errors."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on what a book may unpack to: a hostile one would fill the memory or the disk."""
+
+    max_members: int = 20_000
+    max_member_bytes: int = 256 * 2**20
+    max_total_bytes: int = 8 * 2**30
+    """Of all members together, unpacked."""
+    max_ratio: int = 1_000
+    """Unpacked size of a member over its packed size, for members of 16 MiB and more."""
+    max_pixels: int = 128_000_000
+    """Width times height of a page; 128 million take 384 MB as RGB."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in a container; `packed` is 0 where the container does not tell."""
+
+    name: str
+    size: int
+    packed: int = 0
+    encrypted: bool = False
+
+
+class Container(ABC):
+    """The files of one archive or folder. Reading raises ItemError, whatever is wrong with it.
+
+    Of files with one name all are listed, and the first is read.
+    """
+
+    ordered = False
+    """Whether the members come in reading order already (PDF, EPUB)."""
+
+    @abstractmethod
+    def list(self) -> list[Member]:
+        """All files, folders left out. Raises ItemError (`encrypted`, `too_large`, `corrupt`)."""
+        ...
+
+    @abstractmethod
+    def read(self, member: Member, most: int) -> bytes:
+        """A member's bytes, at most `most` + 1 of them."""
+        ...
+
+    def faults(self) -> Sequence[ItemError]:
+        """What is lost besides the files that `list` named, once that was called; `where` is the place in the book."""
+        return ()
+
+    def close(self) -> None:
+        """Give back files and temporary folders."""
+        return
+
+
+def is_unsafe(name: str) -> bool:
+    """Whether a member's name leads out of its container: absolute, with a drive, or over `..`."""
+    parts = name.replace("\\", "/").split("/")
+    return name.startswith(("/", "\\")) or ".." in parts or "\0" in name or parts[0].endswith(":")
+
+
+def not_a_file() -> ItemError:
+    """The error of a pipe, a socket or a device, which would keep its reader waiting for ever."""
+    return ItemError("not_a_file", "It is a pipe, a socket or a device, and no file", remedy="Take it out.")
+
+
+def cut_off(what: str = "The archive ends without its end mark") -> ItemError:
+    """The fault of a container whose end is missing."""
+    return ItemError("truncated", f"{what}: pages may be missing", remedy="Copy it again from its source.")
+
+
+def broken(error: Exception, what: str = "The archive") -> ItemError:
+    """The error of a container or a member that its library could not read."""
+    detail = str(error).strip() or type(error).__name__
+    return ItemError("corrupt", f"{what} is damaged: {detail[:200]}", remedy="Copy it again from its source.")
