@@ -77,6 +77,7 @@ COMICS = [
         _FILES,
         lambda project: ReadBooks(project.profile.limits, split_shares=project.split_shares),
         find=_find_books,
+        version=2,
     ),
     TableSpec(
         "comic_pages",
@@ -85,6 +86,7 @@ COMICS = [
         _FILES,
         lambda project: ReadPages(project.profile.limits),
         find=find_pages,
+        version=2,
     ),
     TableSpec(
         "comic_annotations",

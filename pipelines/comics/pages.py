@@ -35,7 +35,7 @@ class ReadBooks(Stage):
     """
 
     name: ClassVar[str] = "read_books"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     table: ClassVar[str] = "comic_books"
 
     limits: Limits = field(default_factory=Limits)
@@ -87,7 +87,7 @@ class ReadPages(Stage):
     """
 
     name: ClassVar[str] = "read_pages"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     table: ClassVar[str] = "comic_pages"
 
     limits: Limits = field(default_factory=Limits)
