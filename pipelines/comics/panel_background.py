@@ -17,7 +17,9 @@ PAD = 20
 """Paper added around the page, so that pictures that bleed off it have an outside."""
 _MAX_PIXELS = 3_000_000
 _TOLERANCE = 24
-_NARROWEST = 4
+_EVEN = 0.6
+"""Share of the border in the paper's colour above which the paper counts as even."""
+_GAIN = 0.15
 
 
 @dataclass(frozen=True)
@@ -49,22 +51,59 @@ def resized(image: np.ndarray) -> np.ndarray:
     return cv2.resize(image, size, interpolation=cv2.INTER_AREA if 2 * size[0] < width else cv2.INTER_LINEAR)
 
 
-def ring(image: np.ndarray) -> np.ndarray:
-    """Pixels (N, 3) of the outermost 1.2% of a page."""
-    depth = max(round(0.012 * min(image.shape[:2])), 1)
-    rows = np.concatenate([image[:depth], image[-depth:]]).reshape(-1, 3)
-    columns = np.concatenate([image[:, :depth], image[:, -depth:]]).reshape(-1, 3)
-    return np.concatenate([rows, columns])
+def paper_colour(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The page with its paper made even where it is not, and the paper's colour (3,).
+
+    Yellowed and badly lit paper has no one colour. A smooth surface is then laid through the ring of pixels at the border, and
+    its differences are taken off; where that does not make the ring more even (pictures bleed off the page), it stays.
+    """
+    colour, share = _commonest(image[_in_ring(image.shape[:2])])
+    if share < _EVEN:
+        flat = _flattened(image)
+        flat_colour, flat_share = _commonest(flat[_in_ring(image.shape[:2])])
+        if flat_share > share + _GAIN:
+            return flat, flat_colour
+    return image, colour
 
 
-def commonest_colour(pixels: np.ndarray) -> tuple[np.ndarray, float]:
-    """The mean colour (3,) of the fullest cell of a coarse colour cube, and the share of pixels that are near it."""
+def _in_ring(shape: tuple[int, ...]) -> np.ndarray:
+    """A mask (H, W) of the outermost 1.2% of a page."""
+    depth = max(round(0.012 * min(shape[:2])), 1)
+    inside = np.ones(shape[:2], bool)
+    inside[depth:-depth, depth:-depth] = False
+    return inside
+
+
+def _commonest(pixels: np.ndarray) -> tuple[np.ndarray, float]:
+    """The median colour (3,) of the fullest cell of a coarse colour cube, and the share of pixels (n, 3) near it."""
     cells = (pixels >> 4).astype(np.int32)
     codes = (cells[:, 0] << 8) | (cells[:, 1] << 4) | cells[:, 2]
     fullest = np.bincount(codes, minlength=4096).argmax()
     colour = np.median(pixels[codes == fullest], axis=0)
     near = np.abs(pixels.astype(np.int16) - colour.astype(np.int16)).max(axis=1) <= _TOLERANCE
     return colour, float(near.mean())
+
+
+def _flattened(image: np.ndarray) -> np.ndarray:
+    """The page minus what a quadratic surface through the paper at its border differs from its own mean."""
+    height, width = image.shape[:2]
+    y, x = np.nonzero(_in_ring(image.shape))
+    some = slice(None, None, max(len(x) // 5000, 1))
+    y, x = y[some], x[some]
+    values, terms = image[y, x].astype(float), _terms(x / width, y / height)
+    kept = np.ones(len(x), bool)
+    for _ in range(8):
+        weights = np.linalg.lstsq(terms[kept], values[kept], rcond=None)[0]
+        off = np.abs(values - terms @ weights).max(axis=1)
+        kept = off <= max(1.5 * float(np.median(off)), _TOLERANCE / 2)
+    rows, columns = np.mgrid[0:64, 0:64] / 63
+    surface = (_terms(columns.ravel(), rows.ravel()) @ weights).reshape(64, 64, 3)
+    whole = cv2.resize((surface - surface.mean(axis=(0, 1))).astype(np.float32), (width, height))
+    return cv2.subtract(image, whole, dtype=cv2.CV_8U)
+
+
+def _terms(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1)
 
 
 def masks(image: np.ndarray, colour: np.ndarray, scale: tuple[float, float]) -> Sheet:

@@ -45,8 +45,7 @@ def detect_panels(image: np.ndarray) -> list[Panel]:
     height, width = image.shape[:2]
     small = background.resized(image)
     scale = (small.shape[1] / width, small.shape[0] / height)
-    colour, _ = background.commonest_colour(background.ring(small))
-    sheet = background.masks(small, colour, scale)
+    sheet = background.masks(*background.paper_colour(small), scale)
     sides = (sheet.paper, sheet.outside, sheet.dark)
     turned = tuple(np.ascontiguousarray(m.T) for m in sides)
     quads = hypotheses(*upright_lines(*sides), *upright_lines(*turned))
