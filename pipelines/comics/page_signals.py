@@ -115,11 +115,6 @@ class PageSignals:
         return len({t["panel_id"] for t in self.texts if t["panel_id"] and 0 < _word_count(t) < LONG_BOX_WORDS})
 
     @cached_property
-    def panel_area(self) -> float:
-        """Share of the page that its panels cover; panels that overlap count twice, at most 1 in all."""
-        return min(sum(box.area for box in self.panels) / max(self.width * self.height, 1), 1.0)
-
-    @cached_property
     def text_area(self) -> float:
         """Share of the page under textboxes, at most 1."""
         return min(sum(t["w"] * t["h"] for t in self.texts) / max(self.width * self.height, 1), 1.0)
