@@ -66,14 +66,16 @@ class SplitStories(Stage):
             for story in sorted(marked, key=lambda s: (s.first_page, s.last_page)):
                 fault = _fault(story, ranges, pages)
                 if fault:
-                    item = f"{inputs.shard}: pages {story.first_page} to {story.last_page}"
+                    item = _item(inputs, story.first_page, story.last_page)
                     yield Failure(item, "annotation_conflict", f"The story {fault}. Correct it in the annotation file.")
+                elif parts := _unbroken(story, pages):
+                    ranges += parts
                 else:
-                    ranges += _unbroken(story, pages)
+                    yield Dropped(_item(inputs, story.first_page, story.last_page), "none of its pages could be read")
         number = 0
         for first, last in ranges:
             if not any(kinds.get(page) == "story" for page in range(first, last + 1)):
-                yield Dropped(f"{inputs.shard}: pages {first} to {last}", "holds no story page")
+                yield Dropped(_item(inputs, first, last), "holds no story page")
                 continue
             number += 1
             identity = {"story_id": story_id(inputs.shard, number), "book_id": inputs.shard}
@@ -109,6 +111,10 @@ class SplitStories(Stage):
 
 
 _PAGE_COLUMNS = ["page_number", "width", "height"]
+
+
+def _item(inputs: ShardInputs, first: int, last: int) -> str:
+    return f"{inputs.shard}: pages {first} to {last}"
 
 
 def letter_height(text: Mapping[str, Any]) -> float:
