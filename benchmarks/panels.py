@@ -15,7 +15,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import cv2
@@ -105,7 +105,7 @@ SPOILT: dict[str, Callable[[Page], Page]] = {
 class Score:
     """What was found on pages so far."""
 
-    counts: Counts = Counts()
+    counts: Counts = field(default_factory=Counts)
     pages: int = 0
     exact: int = 0
     ordered: int = 0

@@ -20,6 +20,9 @@ _TOLERANCE = 24
 _EVEN = 0.6
 """Share of the border in the paper's colour above which the paper counts as even."""
 _GAIN = 0.15
+_RIM = 8
+_LOW = 0.16 * UNIT
+_FLAT = 0.55
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,16 @@ def _commonest(pixels: np.ndarray) -> tuple[np.ndarray, float]:
     colour = np.median(pixels[codes == fullest], axis=0)
     near = np.abs(pixels.astype(np.int16) - colour.astype(np.int16)).max(axis=1) <= _TOLERANCE
     return colour, float(near.mean())
+
+
+def is_lettering(image: np.ndarray, corners: np.ndarray) -> bool:
+    """Whether a quadrilateral (4, 2) of the working copy is a caption or a title: low, and mostly of one colour."""
+    height, width = image.shape[:2]
+    x0, y0 = np.maximum(corners.min(axis=0) + _RIM, 0).astype(int)
+    x1, y1 = np.minimum(corners.max(axis=0) - _RIM, [width, height]).astype(int)
+    if not 0 < y1 - y0 <= _LOW or x1 <= x0:
+        return False
+    return _commonest(image[y0:y1:2, x0:x1:2].reshape(-1, 3))[1] >= _FLAT
 
 
 def _flattened(image: np.ndarray) -> np.ndarray:

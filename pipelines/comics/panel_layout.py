@@ -24,6 +24,9 @@ _EXPECTED = 0.4
 _COST = 0.12 * UNIT
 """Weight that each panel must be worth: of two ways to cut a page that fit alike, the one with fewer panels is right."""
 _OVERLAP = 0.2
+_INSET = 0.4
+"""Share of the panel around it that an inset takes at most."""
+_FRAMED = 0.85
 _MOST_QUADS = 240
 _MOST_OPEN = 80
 """Of those with a side that nothing supports: there are many, and they must not crowd out the others."""
@@ -33,18 +36,22 @@ _CELL = 16
 
 @dataclass(frozen=True)
 class Quads:
-    """`n` quadrilaterals: corners (n, 4, 2) clockwise from the top left, weight (n,), supported share of the outline (n,)."""
+    """`n` quadrilaterals: corners (n, 4, 2) clockwise from the top left, weight (n,), supported share of the outline (n,).
+
+    `framed` (n,) is the share of its least side along which there is paper.
+    """
 
     corners: np.ndarray
     weight: np.ndarray
     support: np.ndarray
+    framed: np.ndarray
 
     def __len__(self) -> int:
         return len(self.weight)
 
     def take(self, index: np.ndarray) -> Quads:
         """The quadrilaterals at these places."""
-        return Quads(self.corners[index], self.weight[index], self.support[index])
+        return Quads(self.corners[index], self.weight[index], self.support[index], self.framed[index])
 
 
 def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
@@ -84,7 +91,7 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
         ],
         axis=1,
     )
-    return _distinct(Quads(corners, weight[good], share[good]))
+    return _distinct(Quads(corners, weight[good], share[good], paper.min(axis=0)[good]))
 
 
 class _Sides:
@@ -139,13 +146,20 @@ def _distinct(quads: Quads) -> Quads:
     return quads.take(np.array(kept, dtype=np.intp))
 
 
-def best_set(quads: Quads, shape: tuple[int, int]) -> list[int]:
-    """Places of the heaviest set of quadrilaterals of which no two overlap by more than a fifth of the smaller."""
+def best_set(quads: Quads, shape: tuple[int, int]) -> np.ndarray:
+    """Places of the heaviest set of quadrilaterals of which no two overlap by more than a fifth of the smaller.
+
+    With the insets: those that lie inside one of the set, much smaller, with paper all around.
+    """
     shared = _shared(quads.corners, shape)
     area = np.maximum(np.diag(shared), 1)
     conflict = shared > _OVERLAP * np.minimum(area[:, None], area[None, :])
     np.fill_diagonal(conflict, False)
-    return sorted(_heaviest(quads.weight, conflict))
+    chosen = sorted(_heaviest(quads.weight, conflict))
+    inside = (shared[chosen] >= 0.95 * area) & (area <= _INSET * area[chosen][:, None])
+    fits = (quads.framed >= _FRAMED) & (inside.sum(axis=0) == 1) & (conflict[chosen].sum(axis=0) == 1)
+    insets = np.nonzero(fits)[0]
+    return np.sort([*chosen, *insets[_heaviest(quads.weight[insets], conflict[np.ix_(insets, insets)])]]).astype(int)
 
 
 def _shared(corners: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from pipelines.comics import panel_background as background
-from pipelines.comics.panel_background import PAD
+from pipelines.comics.panel_background import PAD, is_lettering
 from pipelines.comics.panel_layout import best_set, hypotheses
 from pipelines.comics.panel_lines import upright_lines
 from pipelines.comics.panel_remains import remaining_pictures
@@ -45,17 +45,20 @@ def detect_panels(image: np.ndarray) -> list[Panel]:
     height, width = image.shape[:2]
     small = background.resized(image)
     scale = (small.shape[1] / width, small.shape[0] / height)
-    sheet = background.masks(*background.paper_colour(small), scale)
+    even, paper = background.paper_colour(small)
+    sheet = background.masks(even, paper, scale)
     sides = (sheet.paper, sheet.outside, sheet.dark)
     turned = tuple(np.ascontiguousarray(m.T) for m in sides)
     quads = hypotheses(*upright_lines(*sides), *upright_lines(*turned))
-    chosen = quads.take(np.array(best_set(quads, sheet.paper.shape[:2]), dtype=np.intp))
+    quads = quads.take(np.nonzero([not is_lettering(small, corners - PAD) for corners in quads.corners])[0])
+    chosen = quads.take(best_set(quads, sheet.paper.shape[:2]))
     out = []
     for corners, support in zip(chosen.corners, chosen.support, strict=True):
         out.append(_panel((corners - PAD) / scale, width, height, support))
     for x0, y0, x1, y1 in remaining_pictures(sheet.paper, chosen.corners):
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
-        out.append(_panel((corners - PAD) / scale, width, height, 0.5))
+        if not is_lettering(small, corners - PAD):
+            out.append(_panel((corners - PAD) / scale, width, height, 0.5))
     return [p for p in out if p.box.area]
 
 
