@@ -11,9 +11,12 @@ import pytest
 from scipy.stats import binomtest
 
 from pipelines.pick_a_panel.audit import AuditSamples, measure, wilson
+from pipelines.pick_a_panel.build import samples
+from pipelines.pick_a_panel.samples import Sample, TaskSettings
 from pipelines.pick_a_panel.solvers import BY_DESIGN, SOLVERS
 from pipelines.schemas import COMICSPAP_SAMPLES, TASKS
 from pipelines.stage import Dropped, Row
+from tests.pipelines.pick_a_panel.made_stories import spoken_story
 from tests.stage_inputs import FakeInputs, run_stage
 
 OPTIONS = {
@@ -50,7 +53,7 @@ def an_edit(source: random.Random) -> Row:
 def made(task: str, count: int, seed: int, plant: Plant = lambda sample, panels: None) -> dict[str, Any]:
     """Tables with samples of a task whose answers are random, then changed by `plant`; no panel is used twice."""
     source = random.Random(f"{task} {seed}")
-    samples: list[Row] = []
+    rows: list[Row] = []
     panels: dict[str, Row] = {}
     for number in range(count):
         names = [f"b/{number:04d}/{place:02d}" for place in range(12)]
@@ -63,7 +66,7 @@ def made(task: str, count: int, seed: int, plant: Plant = lambda sample, panels:
             texts = [edit["text"] for edit in edits]
             swapped = [edit | {"text": text} for edit, text in zip(edits, reversed(texts), strict=True)]
             options = [{"panel_id": names[4], "edits": edits}, {"panel_id": names[4], "edits": swapped}]
-        samples.append(
+        rows.append(
             {
                 "sample_id": f"{task}/{names[0]}",
                 "task_type": task,
@@ -79,9 +82,9 @@ def made(task: str, count: int, seed: int, plant: Plant = lambda sample, panels:
                 "source": "test",
             }
         )
-        plant(samples[-1], panels)
+        plant(rows[-1], panels)
     table = pa.Table.from_pylist(list(panels.values()))
-    return {"comicspap_test": samples, "comic_panels": table, "comic_panel_features": table}
+    return {"comicspap_test": rows, "comic_panels": table, "comic_panel_features": table}
 
 
 def audited(tables: dict[str, Any], shard: str = "test") -> list[Row]:
@@ -182,6 +185,24 @@ def test_random_answers_are_no_shortcut(task: str, count: int) -> None:
         assert all(row["chance"] == pytest.approx(100 / OPTIONS[task]) for row in rows)
         assert all(row["samples"] == count for row in rows)
         assert all(0 <= row["low"] <= row["accuracy"] <= row["high"] <= 100 for row in rows)
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_samples_by_the_tasks_own_rules_have_no_shortcut_but_the_one_by_design(split: str) -> None:
+    source = random.Random(11)
+    stories = [(f"b/s{n}", spoken_story(45, 3, f"b/s{n}")) for n in range(12)]
+    rows = [
+        sample.row(book_id="b", split="test", source="test")
+        for sample in samples(stories, split, TaskSettings())
+        if isinstance(sample, Sample)
+    ]
+    looks = pa.Table.from_pylist([a_panel(panel.panel_id, source) for _, panels in stories for panel in panels])
+    found = audited({"comicspap_test": rows, "comic_panels": looks, "comic_panel_features": looks})
+    assert {row["task_type"] for row in found} == set(TASKS)
+    leaks = {(row["task_type"], row["solver"]) for row in found if row["leak"]}
+    by_design = {(task, solver) for task in ("sequence_filling", "visual_closure") for solver in BY_DESIGN}
+    # Where windows overlap, other samples show the right panel of a closure as often as its distractors.
+    assert leaks == (by_design if split == "test" else by_design - {("visual_closure", *BY_DESIGN)})
 
 
 def test_rows_come_task_by_task_and_a_task_without_samples_has_none() -> None:
