@@ -92,6 +92,7 @@ PICK_A_PANEL = [
         {"parquet"},
         lambda project: BuildSamples(task_settings(project)),
         BuildSamples.inputs,
+        version=BuildSamples.version,
     ),
     *(_split_table(split) for split in SPLITS),
     TableSpec(
@@ -101,6 +102,7 @@ PICK_A_PANEL = [
         {"parquet"},
         lambda project: AuditSamples(),
         AuditSamples.gathers,
+        version=AuditSamples.version,
         find=lambda project: Found(expected=SPLITS),
         finish=lambda project, progress: Finished({"shortcuts": _shortcuts(project)}),
     ),

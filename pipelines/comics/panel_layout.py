@@ -151,6 +151,8 @@ def best_set(quads: Quads, shape: tuple[int, int]) -> np.ndarray:
 
     With the insets: those that lie inside one of the set, much smaller, with paper all around.
     """
+    if not len(quads):
+        return np.zeros(0, int)
     shared = _shared(quads.corners, shape)
     area = np.maximum(np.diag(shared), 1)
     conflict = shared > _OVERLAP * np.minimum(area[:, None], area[None, :])

@@ -50,8 +50,9 @@ def detect_panels(image: np.ndarray) -> list[Panel]:
     sides = (sheet.paper, sheet.outside, sheet.dark)
     turned = tuple(np.ascontiguousarray(m.T) for m in sides)
     quads = hypotheses(*upright_lines(*sides), *upright_lines(*turned))
-    quads = quads.take(np.nonzero([not is_lettering(small, corners - PAD) for corners in quads.corners])[0])
     chosen = quads.take(best_set(quads, sheet.paper.shape[:2]))
+    # Only now: a caption that was chosen keeps larger hypotheses from reaching over it.
+    chosen = chosen.take(np.flatnonzero([not is_lettering(small, corners - PAD) for corners in chosen.corners]))
     out = []
     for corners, support in zip(chosen.corners, chosen.support, strict=True):
         out.append(_panel((corners - PAD) / scale, width, height, support))

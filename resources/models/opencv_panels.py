@@ -8,7 +8,7 @@ import numpy as np
 
 from pipelines.comics.panels import Panel, detect_panels
 
-SOURCE = "opencv/gutters@1"
+SOURCE = "opencv/gutters@2"
 
 
 class OpenCvPanels:
