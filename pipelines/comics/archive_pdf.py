@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,15 +11,18 @@ import numpy as np
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from pipelines.comics.containers import Container, Limits, Member, cut_off
+from pipelines.comics.containers import DAMAGE, Container, Limits, Member, broken, cut_off
 from pipelines.errors import ItemError
 from pipelines.jpeg import encode_jpeg
 
+_ERRORS = (pypdfium2.PdfiumError, *DAMAGE)
 _LONG_SIDE = 2400
 """Pixels of the long side of a page that is drawn: about 200 dots an inch of a comic book's page."""
 _QUALITY = 95
 _END_WITHIN = 1024
 """Where readers look for the end mark, in bytes from the end (ISO 32000-1, Annex H.3)."""
+_END = re.compile(rb"%%EOF")
+_PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 
 
 class PdfContainer(Container):
@@ -28,23 +33,30 @@ class PdfContainer(Container):
     def __init__(self, path: Path) -> None:
         try:
             self._pdf = pypdfium2.PdfDocument(path)
-        except (pypdfium2.PdfiumError, OSError) as error:
+        except _ERRORS as error:
             if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
                 raise ItemError("encrypted", "The PDF needs a password", remedy="Save it anew without one.") from None
             raise ItemError(
                 "corrupt", f"The PDF is damaged: {error}", remedy="Copy it again from its source."
             ) from None
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _END_WITHIN))
-            self._has_end = b"%%EOF" in file.read()
+        self._path = path
 
     def list(self) -> list[Member]:
         """One member a page."""
         return [Member(f"page-{number:05d}.jpg", 1) for number in range(1, len(self._pdf) + 1)]
 
     def faults(self) -> Sequence[ItemError]:
-        """Of a PDF that is cut off the library finds what pages it can, and does not say that there were more."""
-        return () if self._has_end else [cut_off("The PDF ends without its end mark")]
+        """The library finds what pages it can of a PDF that is cut off or whose list of pages is damaged, and says nothing."""
+        try:
+            has_end, ends, pages = _marks(self._path)
+        except _ERRORS as error:
+            return [broken(error, "The PDF")]
+        if not has_end:
+            return [cut_off("The PDF ends without its end mark")]
+        # A PDF that was saved again over itself has several ends, and may keep pages that were deleted.
+        if ends == 1 and pages > len(self._pdf):
+            return [broken(ValueError(f"of its {pages:,} pages it lists {len(self._pdf):,}"), "The PDF")]
+        return []
 
     def read(self, member: Member, most: int) -> bytes:
         """The page as a JPEG."""
@@ -55,12 +67,20 @@ class PdfContainer(Container):
                 return _only_jpeg(page) or _drawn(page)
             finally:
                 page.close()
-        except pypdfium2.PdfiumError as error:
+        except _ERRORS as error:
             raise ItemError("corrupt", f"The page cannot be read: {error}", remedy="Save the PDF anew.") from None
 
     def close(self) -> None:
         """Close the file."""
         self._pdf.close()
+
+
+def _marks(path: Path) -> tuple[bool, int, int]:
+    """Whether the file ends with the end mark, how many there are, and how many pages; none in compressed objects is seen."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        ends = [found.start() for found in _END.finditer(data)]
+        has_end = bool(ends) and ends[-1] >= len(data) - _END_WITHIN
+        return has_end, len(ends), sum(1 for _ in _PAGE.finditer(data))
 
 
 def _only_jpeg(page: pypdfium2.PdfPage) -> bytes | None:

@@ -16,6 +16,8 @@ from pipelines.errors import ItemError
 
 _ERRORS = (tarfile.TarError, *DAMAGE)
 _BLOCK = 2**20
+_MOST_ZEROS = 2 * tarfile.RECORDSIZE
+"""Programs fill the last record with zeros after the end mark of two blocks."""
 
 
 class TarContainer(Container):
@@ -57,7 +59,10 @@ class TarContainer(Container):
                 place = self._file.tell() - len(block)
                 return broken(ValueError(f"no file begins at byte {place:,}, and what comes after is lost"))
             block = self._file.read(_BLOCK)
-        return None
+        if self._file.tell() % tarfile.BLOCKSIZE:
+            return cut_off("The archive ends inside a block")
+        # A download that broke off may have reserved its space.
+        return cut_off("The archive ends in zeros") if self._file.tell() - self._tar.offset > _MOST_ZEROS else None
 
     def faults(self) -> Sequence[ItemError]:
         """The first damage."""

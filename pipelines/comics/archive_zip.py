@@ -46,7 +46,7 @@ class ZipContainer(Container):
         return [
             Member(info.filename, info.file_size, info.compress_size, bool(info.flag_bits & _ENCRYPTED))
             for info in found
-            if not info.is_dir()
+            if not info.filename.endswith("/")
         ]
 
     def _misnamed(self, info: zipfile.ZipInfo) -> ItemError | None:

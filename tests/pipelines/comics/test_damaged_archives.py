@@ -55,6 +55,9 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], list[str]]] = {
     "cut between pages": (lambda data: data[: header(data, 3)], ["truncated"]),
     "cut inside a header": (lambda data: data[: header(data, 3) + 100], ["truncated"]),
     "a header is damaged": (lambda data: data.replace(b"3.jpg\0", b"3.jqg\0"), ["corrupt"]),
+    "the end is blank": (lambda data: data[: header(data, 3)].ljust(len(data), b"\0"), ["truncated"]),
+    "a piece is gone": (lambda data: data[: header(data, 3)] + data[header(data, 5) + 100 :], ["corrupt"]),
+    "the end is gone": (lambda data: data[: header(data, 3)] + bytes(1100), ["truncated"]),
     "a header is gone": (
         lambda data: data[: header(data, 3)] + bytes(512) + data[header(data, 3) + 512 :],
         ["corrupt"],
@@ -156,3 +159,13 @@ def test_a_pdf_without_its_end_says_that_pages_may_be_missing(tmp_path: Path) ->
         with open_book(BookSource("book", str(path), path.name, ""), Limits()) as book:
             assert len(book.members()) == 4 and all(book.read(name) for name in book.members())
             assert [fault.kind for fault in book.faults] == faults
+
+
+def test_a_pdf_whose_list_of_pages_is_damaged_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "book.pdf"
+    pictures = [Image.new("L", (60, 90), 50 * number) for number in range(4)]
+    pictures[0].save(path, "PDF", save_all=True, append_images=pictures[1:])
+    path.write_bytes(path.read_bytes().replace(b"/Kids [", b"/Kibs ["))
+    with open_book(BookSource("book", str(path), path.name, ""), Limits()) as book:
+        assert len(book.members()) < 4
+        assert [fault.kind for fault in book.faults] == ["corrupt"]
