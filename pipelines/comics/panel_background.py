@@ -60,21 +60,20 @@ def paper_colour(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Yellowed and badly lit paper has no one colour. A smooth surface is then laid through the ring of pixels at the border, and
     its differences are taken off; where that does not make the ring more even (pictures bleed off the page), it stays.
     """
-    colour, share = _commonest(image[_in_ring(image.shape[:2])])
+    colour, share = _commonest(_ring(image))
     if share < _EVEN:
         flat = _flattened(image)
-        flat_colour, flat_share = _commonest(flat[_in_ring(image.shape[:2])])
+        flat_colour, flat_share = _commonest(_ring(flat))
         if flat_share > share + _GAIN:
             return flat, flat_colour
     return image, colour
 
 
-def _in_ring(shape: tuple[int, ...]) -> np.ndarray:
-    """A mask (H, W) of the outermost 1.2% of a page."""
-    depth = max(round(0.012 * min(shape[:2])), 1)
-    inside = np.ones(shape[:2], bool)
-    inside[depth:-depth, depth:-depth] = False
-    return inside
+def _ring(values: np.ndarray) -> np.ndarray:
+    """What an array (H, W, n) holds in the outermost 1.2% of a page, (m, n)."""
+    depth = max(round(0.012 * min(values.shape[:2])), 1)
+    strips = values[:depth], values[-depth:], values[depth:-depth, :depth], values[depth:-depth, -depth:]
+    return np.concatenate([strip.reshape(-1, values.shape[2]) for strip in strips])
 
 
 def _commonest(pixels: np.ndarray) -> tuple[np.ndarray, float]:
@@ -100,9 +99,8 @@ def is_lettering(image: np.ndarray, corners: np.ndarray) -> bool:
 def _flattened(image: np.ndarray) -> np.ndarray:
     """The page minus what a quadratic surface through the paper at its border differs from its own mean."""
     height, width = image.shape[:2]
-    y, x = np.nonzero(_in_ring(image.shape))
-    some = slice(None, None, max(len(x) // 5000, 1))
-    y, x = y[some], x[some]
+    places = _ring(np.mgrid[0:height, 0:width].transpose(1, 2, 0))
+    y, x = places[:: max(len(places) // 5000, 1)].T
     values, terms = image[y, x].astype(float), _terms(x / width, y / height)
     kept = np.ones(len(x), bool)
     for _ in range(8):

@@ -66,6 +66,11 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
     usable = top_ends.long[t, le, r] & bottom_ends.long[b, le, r]
     usable &= top_ends.usable[t, le, r] | bottom_ends.usable[b, le, r]
     le, t, b, r = le[usable], t[usable], b[usable], r[usable]
+    # No side has more support than what is drawn along it: most combinations go before the rest is looked up.
+    most = np.stack([left_ends.drawn[le, t, b], right_ends.drawn[r, t, b], top_ends.drawn[t, le, r]])
+    promising = (most < _OTHER_SIDES).sum(axis=0) <= 1
+    promising |= ((most >= _LEAST_SIDE).all(axis=0)) & (bottom_ends.drawn[b, le, r] >= _LEAST_SIDE)
+    le, t, b, r = le[promising], t[promising], b[promising], r[promising]
     at = [(left_ends, (le, t, b)), (right_ends, (r, t, b)), (top_ends, (t, le, r)), (bottom_ends, (b, le, r))]
     length = np.stack([sides.length[i] for sides, i in at])
     paper = np.stack([sides.paper[i] for sides, i in at])

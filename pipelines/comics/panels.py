@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import cv2
 import numpy as np
 
 from pipelines.comics import panel_background as background
@@ -48,7 +49,7 @@ def detect_panels(image: np.ndarray) -> list[Panel]:
     even, paper = background.paper_colour(small)
     sheet = background.masks(even, paper, scale)
     sides = (sheet.paper, sheet.outside, sheet.dark)
-    turned = tuple(np.ascontiguousarray(m.T) for m in sides)
+    turned = tuple(cv2.transpose(mask) for mask in sides)
     quads = hypotheses(*upright_lines(*sides), *upright_lines(*turned))
     chosen = quads.take(best_set(quads, sheet.paper.shape[:2]))
     # Only now: a caption that was chosen keeps larger hypotheses from reaching over it.
