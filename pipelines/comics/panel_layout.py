@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from pipelines.comics.panel_background import UNIT
 from pipelines.comics.panel_lines import Lines
@@ -184,12 +183,23 @@ def _shared(corners: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 def _heaviest(weight: np.ndarray, conflict: np.ndarray) -> list[int]:
     """The heaviest independent set: what cannot be in it goes first, then each group of rivals is solved by itself."""
     left = _undominated(weight, conflict)
-    groups, group_of = connected_components(conflict[np.ix_(left, left)], directed=False)
+    group_of = _groups(conflict[np.ix_(left, left)])
     chosen: list[int] = []
-    for group in range(groups):
+    for group in np.unique(group_of):
         members = left[group_of == group]
         chosen += members[_search(weight[members], conflict[np.ix_(members, members)])].tolist()
     return chosen
+
+
+def _groups(conflict: np.ndarray) -> np.ndarray:
+    """For each place the lowest one that a chain of conflicts leads to: equal in a group, different between groups."""
+    near = conflict | np.eye(len(conflict), dtype=bool)
+    lowest = np.arange(len(conflict))
+    while True:
+        reached = np.where(near, lowest, len(lowest)).min(axis=1, initial=len(lowest))
+        if (reached == lowest).all():
+            return lowest
+        lowest = reached
 
 
 def _undominated(weight: np.ndarray, conflict: np.ndarray) -> np.ndarray:
