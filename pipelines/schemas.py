@@ -176,7 +176,9 @@ COMICSPAP_AUDIT = pa.schema(
         _column("low", pa.float64(), "Lower end of the accuracy's 95% interval (Wilson), percent"),
         _column("high", pa.float64(), "Upper end, percent"),
         _column("chance", pa.float64(), "Percent right of a blind guess: the mean of 1/k over samples with k options"),
-        _column("p_value", pa.float64(), "Bound on the chance that a blind guess scores as much (Hoeffding), not corrected"),
+        _column(
+            "p_value", pa.float64(), "Bound on the chance that a blind guess scores as much (Hoeffding), not corrected"
+        ),
         _column("leak", pa.bool_(), "Beats chance at the 5% level, corrected for the number of solvers"),
         _SOURCE,
     ]
