@@ -100,6 +100,12 @@ def _splits_and_tasks(value: dict[str, dict[str, int]]) -> dict[str, dict[str, i
     return value
 
 
+def _some_share(value: dict[Split, float]) -> dict[Split, float]:
+    if not sum(value.values()):
+        raise ValueError("at least one split needs a share of the books")
+    return value
+
+
 class Profile(_Strict):
     """How the work is done. Everything has a default, so a profile names only what it changes."""
 
@@ -108,7 +114,11 @@ class Profile(_Strict):
     """Build missing or outdated upstream tables before an asset (a laptop's comfort), or stop and name them."""
     max_failure_ratio: float = Field(default=0.1, ge=0, le=1)
     """Failures above this share of a table's items turn the asset check from a warning into an error."""
-    split_shares: dict[Split, Annotated[float, Field(ge=0)]] = {"train": 0.8, "val": 0.05, "test": 0.15}
+    split_shares: Annotated[dict[Split, Annotated[float, Field(ge=0)]], AfterValidator(_some_share)] = {
+        "train": 0.8,
+        "val": 0.05,
+        "test": 0.15,
+    }
     """Shares of the books that the catalog gives no split; the paper's collection has 80, 5 and 15 books."""
     models: ModelsProfile = ModelsProfile()
     limits: Annotated[Limits, BeforeValidator(_known_fields(Limits))] = Limits()

@@ -38,6 +38,7 @@ def test_built_in_profiles_load(name: str) -> None:
         ("max_samples: {test: {visual: 3}}", "visual"),
         ("release: {jpeg_quality: 0}", "jpeg_quality"),
         ("split_shares: {train: -1}", "split_shares"),
+        ("split_shares: {train: 0}", "at least one split"),
         ("engine: [", "profile is not valid"),
         ("- a list", "profile is not valid"),
     ],
