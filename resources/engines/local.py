@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import multiprocessing
 import os
 import sys
@@ -12,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipelines.stage import Stage
 from resources.build import ShardReport, ShardTask
@@ -128,6 +130,14 @@ def _discard_all() -> None:
         _discard(workers)
 
 
-def available_cores() -> int:
-    """Cores that this process may use (a container's or a task set's share, not the machine's)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def available_cores(cpu_max: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+    """Cores that this process may use: a task set's or a container's share, not the machine's.
+
+    `cpu_max` is the file in which Linux says how much of the processors' time a container gets (control groups, version 2).
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = cpu_max.read_text().split()
+    except (OSError, ValueError):
+        return cores
+    return cores if quota == "max" else max(min(cores, math.ceil(int(quota) / int(period))), 1)
