@@ -38,9 +38,14 @@ def build_adapter(path: str, **options: Any) -> Any:
     module, _, name = path.partition(":")
     try:
         return getattr(import_module(module), name)(**options)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ModelMissingError(
             f"the library {error.name} is not installed", where=path, remedy="Install the extra that this model needs."
+        ) from error
+    except ImportError as error:
+        # The library is there, but something it needs is not: a shared library of the system, or another version.
+        raise ModelMissingError(
+            f"a library cannot be loaded: {error}", where=path, remedy="Repair or reinstall what it names."
         ) from error
     except TypeError as error:
         raise SettingsError(f"the model's options are not valid: {error}", where=path) from error
