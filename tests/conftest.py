@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes is the machine's affair: a busy one must not fail a test.
+settings.register_profile("storyloom", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("storyloom")
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ def changed(image: Image.Image) -> tuple[int, int, int, int] | None:
     return ImageChops.difference(image, Image.new(image.mode, image.size, "white")).getbbox()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXTS, SIZES, st.integers(20, 300), st.integers(8, 200), st.booleans())
 def test_every_glyph_lies_inside_its_box(text: str, size: int, width: int, height: int, centred: bool) -> None:
     image = Image.new("RGB", (width + 120, height + 120), "white")
@@ -35,7 +35,7 @@ def test_every_glyph_lies_inside_its_box(text: str, size: int, width: int, heigh
         assert box.x <= ink[0] and box.y <= ink[1] and ink[2] <= box.right and ink[3] <= box.bottom
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(TEXTS, SIZES, st.integers(20, 400))
 def test_lines_keep_all_words_in_order(text: str, size: int, width: int) -> None:
     lines = wrap(text, size, width)

@@ -110,7 +110,7 @@ def test_a_bound_that_nothing_fits_is_an_error() -> None:
         markdown_image(_noise(50, 50), max_bytes=40)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(alt=st.text(max_size=300))
 def test_any_description_leaves_the_picture_whole(alt: str) -> None:
     text = markdown_image(np.zeros((8, 8, 3), np.uint8), alt)

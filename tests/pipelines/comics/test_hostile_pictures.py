@@ -97,7 +97,7 @@ _GOOD = [
 ]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(
     st.sampled_from(_GOOD), st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), max_size=6), st.floats(0, 1)
 )

@@ -45,7 +45,7 @@ def test_panels_on_white_and_black_paper_are_found_whole(paper: int, scale: floa
     assert all(max(iou(f, t.scaled(scale, scale)) for f in found) > 0.95 for t in GRID)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(width=st.integers(1, 300), height=st.integers(1, 300), seed=st.integers(0, 5), noise=st.booleans())
 def test_any_picture_gives_panels_inside_it(width: int, height: int, seed: int, noise: bool) -> None:
     rng = np.random.default_rng(seed)

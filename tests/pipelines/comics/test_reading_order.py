@@ -87,7 +87,7 @@ def test_true_cases_stand_a_jitter_of_one_percent(case: dict, seed: int) -> None
     assert_read_as(jittered([Box(*box) for box in case["boxes"]], case["page"], seed), case["page"][0])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**6))
 def test_drawn_layouts_are_read_as_drawn_and_stand_a_jitter(seed: int) -> None:
     layout = draw_layout(seed)
@@ -95,21 +95,21 @@ def test_drawn_layouts_are_read_as_drawn_and_stand_a_jitter(seed: int) -> None:
     assert_read_as(jittered(layout, PAGE, seed))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(any_boxes, st.booleans(), st.booleans())
 def test_any_boxes_give_a_permutation(boxes: list[Box], right_to_left: bool, columns: bool) -> None:
     order = reading_order(boxes, right_to_left=right_to_left, columns=columns)
     assert sorted(order) == list(range(len(boxes)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(any_boxes, st.randoms(use_true_random=False), st.booleans())
 def test_the_order_in_which_boxes_come_does_not_matter(boxes: list[Box], draw: random.Random, columns: bool) -> None:
     shuffled = draw.sample(boxes, len(boxes))
     assert in_order(shuffled, columns=columns) == in_order(boxes, columns=columns)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     any_boxes, st.integers(-3000, 3000), st.integers(-3000, 3000), st.sampled_from([0.125, 0.1, 0.37, 2.6, 3.0, 10.0])
 )
@@ -121,14 +121,14 @@ def test_moving_and_scaling_change_nothing(boxes: list[Box], dx: int, dy: int, s
     assert [boxes[i] for i in reading_order(scaled)] == order
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(any_boxes, st.booleans())
 def test_right_to_left_is_left_to_right_mirrored(boxes: list[Box], columns: bool) -> None:
     mirrored = in_order(mirror(boxes), right_to_left=True, columns=columns)
     assert mirrored == mirror(in_order(boxes, columns=columns))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.builds(Box, st.integers(0, 900), st.integers(0, 900), st.just(0), st.integers(0, 50)), max_size=8))
 def test_boxes_without_area_survive(boxes: list[Box]) -> None:
     panels = [Box(0, 0, 480, 480), Box(500, 0, 480, 480)]

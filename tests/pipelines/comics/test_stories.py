@@ -167,7 +167,7 @@ def test_a_story_without_a_story_page_is_left_out_with_the_reason() -> None:
     assert dropped == [Dropped(f"{BOOK}: pages 2 to 3", "none of its pages could be read")]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from([*PAGE_KINDS, None, "lost"]), max_size=12))
 def test_each_story_page_is_in_one_story_and_no_story_crosses_what_ends_one(kinds: list[Any]) -> None:
     pages = {n: replace(PAGE, kind=kind) for n, kind in enumerate(kinds, 1) if kind != "lost"}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.comics.text_boxes import TextLine, join_lines, join_texts, resized
@@ -112,7 +112,6 @@ boxes_anywhere = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(lines_anywhere, boxes_anywhere, st.randoms())
 def test_joining_does_not_depend_on_the_order_of_lines_and_loses_none(lines, panels, random):
     joined = join_lines(lines, panels)
@@ -151,7 +150,6 @@ def test_texts_are_read_panel_by_panel_in_both_directions():
     assert text_order(mirrored, homes, panels, right_to_left=True) == [3, 1, 2, 0, 4]
 
 
-@settings(deadline=None)
 @given(boxes_anywhere, st.randoms(), st.booleans())
 def test_the_order_of_texts_depends_on_the_boxes_alone(boxes, random, right_to_left):
     panels = [Box(0, 0, 150, 500), Box(150, 0, 350, 500)]

@@ -106,7 +106,7 @@ def of_task(rows: list[Row], task: str) -> list[Row]:
     return [row for row in rows if row["task_type"] == task]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 14), max_size=5), st.sampled_from(["train", "val", "test"]))
 def test_windows_are_samples_or_dropped(lengths: list[int], split: str) -> None:
     panels_on = {number: length for number, length in enumerate(lengths, 1)}

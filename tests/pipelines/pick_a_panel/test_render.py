@@ -94,7 +94,7 @@ def test_number_box_lies_inside_any_panel(width: int, height: int, number: int) 
     assert box.h >= 24
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sizes=st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900)), min_size=2, max_size=9),
     shown=st.integers(0, 5),
