@@ -20,7 +20,8 @@ def main(task: Task) -> None:
             return cut_file(file)
 
     frame = daft.from_pydict({"file": task.files}).into_batches(16)
-    crops = frame.select(Cutter().cut(frame["file"]).alias("crop")).explode("crop")
+    cut: Any = Cutter().cut(frame["file"])  # called on a column, Daft's methods give an expression
+    crops = frame.select(cut.alias("crop")).explode("crop")
     crops.select(*(crops["crop"][name].alias(name) for name in CROPS.names)).write_parquet(str(task.output))
 
 

@@ -85,7 +85,7 @@ def _summary(output: Path) -> str:
     lines = []
     for batch in ds.dataset(output, format="parquet").to_batches(batch_size=256):
         small = batch.drop_columns(["image"]).to_pylist()
-        sizes = pc.binary_length(batch["image"]).to_pylist()
+        sizes = pc.call_function("binary_length", [batch["image"]]).to_pylist()
         lines += [
             f"{r['page']} {r['x']} {r['y']} {r['w']} {r['h']} {size}" for r, size in zip(small, sizes, strict=True)
         ]
