@@ -6,6 +6,7 @@ Here belongs what is decided from lines alone. Edges come from `panel_lines`; in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import cv2
@@ -61,15 +62,7 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
     """
     left_ends, right_ends = _Sides(left, top, bottom), _Sides(right, top, bottom)
     top_ends, bottom_ends = _Sides(top, left, right), _Sides(bottom, left, right)
-    le, t, b, r = _combinations(left_ends, right_ends)
-    usable = top_ends.long[t, le, r] & bottom_ends.long[b, le, r]
-    usable &= top_ends.usable[t, le, r] | bottom_ends.usable[b, le, r]
-    le, t, b, r = le[usable], t[usable], b[usable], r[usable]
-    # No side has more support than what is drawn along it: most combinations go before the rest is looked up.
-    most = np.stack([left_ends.drawn[le, t, b], right_ends.drawn[r, t, b], top_ends.drawn[t, le, r]])
-    promising = (most < _OTHER_SIDES).sum(axis=0) <= 1
-    promising |= ((most >= _LEAST_SIDE).all(axis=0)) & (bottom_ends.drawn[b, le, r] >= _LEAST_SIDE)
-    le, t, b, r = le[promising], t[promising], b[promising], r[promising]
+    le, t, b, r = _combinations(left_ends, right_ends, top_ends, bottom_ends)
     at = [(left_ends, (le, t, b)), (right_ends, (r, t, b)), (top_ends, (t, le, r)), (bottom_ends, (b, le, r))]
     length = np.stack([sides.length[i] for sides, i in at])
     paper = np.stack([sides.paper[i] for sides, i in at])
@@ -112,8 +105,6 @@ class _Sides:
         self.paper = (lines.paper[row, high] - lines.paper[row, low]) / span
         self.drawn = (lines.drawn[row, high] - lines.drawn[row, low]) / span
         self.hollow = (lines.hollow[row, high] - lines.hollow[row, low]) / span
-        self.long = self.length >= _SHORTEST_SIDE
-        self.usable = self.long & (self.drawn >= _LEAST_SIDE)
 
 
 def _places(lines: Lines, across: Lines) -> np.ndarray:
@@ -129,24 +120,55 @@ def _crossing(upright: Lines, level: Lines, i: np.ndarray, j: np.ndarray) -> np.
     return np.stack([a + s * y, y], axis=-1)
 
 
-def _combinations(left: _Sides, right: _Sides) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Every left, top, bottom and right line of which the left or the right stretch is usable, and both are long."""
-    least = left.long[:, :, :, None] & right.long.transpose(1, 2, 0)[None]
-    either = left.usable[:, :, :, None] | right.usable.transpose(1, 2, 0)[None]
-    le, t, b, r = np.nonzero(least & either)
+def _combinations(
+    left: _Sides, right: _Sides, top: _Sides, bottom: _Sides
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Every left, top, bottom and right line whose four stretches are long and drawn well enough to make a panel.
+
+    No side has more support than what is drawn along it, so this rules out nothing that could be closed. There are millions
+    of combinations: the right lines of each left, top and bottom one are the bits of a word.
+    """
+
+    def allowed(of: Callable[[_Sides], np.ndarray]) -> tuple[np.ndarray, ...]:
+        sides = _every(of(left)), _bits(of(right).transpose(1, 2, 0)), _bits(of(top)), _bits(of(bottom))
+        return sides[0], sides[1][None], sides[2].T[:, :, None], sides[3].T[:, None, :]
+
+    a, b, c, d = allowed(lambda sides: sides.drawn >= _OTHER_SIDES)
+    closed = (a & b & (c | d)) | (c & d & (a | b))
+    a, b, c, d = allowed(lambda sides: sides.drawn >= _LEAST_SIDE)
+    closed |= a & b & c & d
+    a, b, c, d = allowed(lambda sides: sides.length >= _SHORTEST_SIDE)
+    closed &= a & b & c & d
+    at = np.nonzero(closed)
+    word, r = np.nonzero(np.unpackbits(closed[at].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little"))
+    le, t, b = (places[word] for places in at)
     return le, t, b, r
+
+
+def _every(mask: np.ndarray) -> np.ndarray:
+    """Words with all bits set where a mask is true."""
+    return np.where(mask, ~np.uint64(0), np.uint64(0))
+
+
+def _bits(mask: np.ndarray) -> np.ndarray:
+    """The last axis of a mask (n, m, 64 at most) as the bits of words, the lowest first: (n, m)."""
+    padded = np.zeros((*mask.shape[:2], 64), bool)
+    padded[:, :, : mask.shape[2]] = mask
+    return np.packbits(padded, axis=2, bitorder="little").view(np.uint64)[:, :, 0]
 
 
 def _distinct(quads: Quads) -> Quads:
     """The best of those that nearly coincide, at most `_MOST_QUADS`."""
     kept: list[int] = []
-    corners = quads.corners.reshape(len(quads), 8)
+    corners = np.ascontiguousarray(quads.corners.reshape(len(quads), 8).T, np.float32)
+    known = np.zeros(len(quads), bool)
     for i in range(len(quads)):
-        if kept and np.abs(corners[kept] - corners[i]).max(axis=1).min() < 0.025 * UNIT:
+        if known[i]:
             continue
         kept.append(i)
         if len(kept) == _MOST_QUADS:
             break
+        known[i:] |= np.abs(corners[:, i:] - corners[:, i : i + 1]).max(axis=0) < 0.025 * UNIT
     return quads.take(np.array(kept, dtype=np.intp))
 
 
@@ -177,7 +199,10 @@ def _shared(corners: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
         cv2.fillConvexPoly(plane, quad, [1], shift=4)
     cells = np.packbits(planes.reshape(len(corners), grid[0] * grid[1]), axis=1)
     words = np.pad(cells, ((0, 0), (0, -cells.shape[1] % 8))).view(np.uint64)
-    return np.stack([np.bitwise_count(words & row).sum(axis=1, dtype=np.int64) for row in words])
+    shared = np.zeros((len(words), len(words)), np.int64)
+    for i, row in enumerate(words):
+        shared[i, i:] = shared[i:, i] = np.bitwise_count(words[i:] & row).sum(axis=1, dtype=np.int64)
+    return shared
 
 
 def _heaviest(weight: np.ndarray, conflict: np.ndarray) -> list[int]:

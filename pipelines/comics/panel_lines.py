@@ -30,6 +30,18 @@ _LEANS = sorted(range(-6, 7), key=abs)
 _FINE = np.arange(-0.03, 0.0301, 0.005)
 _COARSE = np.arange(0.04, _STEEPEST + 0.001, 0.01)
 _SLOPES = np.concatenate([-_COARSE[::-1], _FINE, _COARSE])
+_LEANS_LOW = min(_LEANS)
+
+
+def _near_slopes() -> tuple[np.ndarray, np.ndarray]:
+    """For each lean from the lowest: places in `_SLOPES` of those near its slope, as many for each, and which count."""
+    near = [np.flatnonzero(np.abs(lean / _PIECE - _SLOPES) <= 0.06) for lean in sorted(_LEANS)]
+    most = max(map(len, near))
+    places = np.stack([np.pad(one, (0, most - len(one)), mode="edge") for one in near])
+    return places, np.stack([np.arange(most) < len(one) for one in near])
+
+
+_NEAR_SLOPES = _near_slopes()
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ def _opened(mask: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 
 def _pieces(edge: np.ndarray) -> np.ndarray:
-    """Straight pieces of an edge map, `_PIECE` rows high: (n, 4) of centre x, centre y, slope, weight.
+    """Straight pieces of an edge map, `_PIECE` rows high: (n, 4) of centre x, centre y, lean, weight.
 
     In each band of rows, for each of a few slopes, edge pixels are counted along slanted columns; a piece is where most
     rows have one, more than beside it.
@@ -107,28 +119,27 @@ def _pieces(edge: np.ndarray) -> np.ndarray:
     before = np.zeros((_PIECE + 1, bands, tall.shape[2]), np.uint8)
     for row in range(_PIECE):
         np.add(before[row], tall[:, row] > 0, out=before[row + 1])
-    best = np.zeros((bands, edge.shape[1]), np.uint8)
-    rows_hit, tilt = np.zeros_like(best), np.zeros(best.shape, np.int8)
-    for lean in _LEANS:
-        counts = np.zeros((bands, edge.shape[1] + 2), np.uint8)
+    # Of three columns, the middle one counts twice. The better score wins, and of two leans with one score the earlier.
+    before = before[:, :, :-2] + 2 * before[:, :, 1:-1] + before[:, :, 2:]
+    best = np.zeros((bands, edge.shape[1]), np.uint16)
+    for rank, lean in enumerate(_LEANS):
+        score = np.zeros(best.shape, np.uint8)
         for first, last, shift in _steps(lean):
-            at = slice(margin - 1 + shift, margin + 1 + edge.shape[1] + shift)
-            counts += before[last, :, at] - before[first, :, at]
-        hit = counts[:, :-2] + counts[:, 1:-1] + counts[:, 2:]
-        score = hit + counts[:, 1:-1]
-        better = score > best
-        np.copyto(best, score, where=better)
-        np.copyto(rows_hit, hit, where=better)
-        np.copyto(tilt, lean, where=better)
-    peaks = (best == cv2.dilate(best, np.ones((1, 7), np.uint8))) & (rows_hit >= _LEAST_ROWS)
-    peaks[:, 1:] &= best[:, 1:] > best[:, :-1]
+            at = slice(margin - 1 + shift, margin - 1 + edge.shape[1] + shift)
+            score += before[last, :, at]
+            score -= before[first, :, at]
+        np.maximum(best, score.astype(np.uint16) << 4 | (15 - rank), out=best)
+    score, rank = best >> 4, 15 - (best & 15)
+    peaks = (score >= _LEAST_ROWS) & (score == cv2.dilate(score, np.ones((1, 7), np.uint8)))
+    peaks[:, 1:] &= score[:, 1:] > score[:, :-1]
     band, x = np.nonzero(peaks)
-    slope = tilt[band, x] / _PIECE
+    lean = np.array(_LEANS)[rank[band, x]]
     rows = np.arange(_PIECE)
-    column = np.rint(x[:, None] + margin + slope[:, None] * (rows - (_PIECE - 1) / 2)).astype(np.intp)
+    column = np.rint(x[:, None] + margin + lean[:, None] / _PIECE * (rows - (_PIECE - 1) / 2)).astype(np.intp)
     near = np.stack([tall[band[:, None], rows, column + step] for step in (-1, 0, 1)])
+    enough = (near > 0).sum(axis=(0, 2)) >= _LEAST_ROWS
     weight = near.max(axis=0).sum(axis=1) / 255.0
-    return np.column_stack([x, band * _PIECE + (_PIECE - 1) / 2, slope, weight])
+    return np.column_stack([x, band * _PIECE + (_PIECE - 1) / 2, lean, weight])[enough]
 
 
 def _steps(lean: int) -> list[tuple[int, int, int]]:
@@ -140,18 +151,19 @@ def _steps(lean: int) -> list[tuple[int, int, int]]:
 
 def _through(pieces: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Offsets and slopes of the lines that carry most pieces, found one after the other; each piece serves one line."""
-    x, y, slope, weight = pieces.T
+    x, y, lean, weight = pieces.T
+    slope = lean / _PIECE
     middle = shape[0] / 2
-    agrees = np.abs(slope[:, None] - _SLOPES[None, :]) <= 0.06
-    piece, tilt = np.nonzero(agrees)
+    # Each piece votes for the slopes near its own, at the place where a line of that slope through it crosses the middle.
+    tilt, agrees = (table[lean.astype(int) - _LEANS_LOW] for table in _NEAR_SLOPES)
     width = shape[1] + int(2 * _STEEPEST * shape[0])
     columns = width // _BIN + 3
-    at = (x[piece] - _SLOPES[tilt] * (y[piece] - middle) + _STEEPEST * shape[0]) / _BIN
+    at = (x[:, None] - _SLOPES[tilt] * (y - middle)[:, None] + _STEEPEST * shape[0]) / _BIN
     cell = tilt * columns + np.clip(at.astype(int), 0, columns - 3) + 1
-    favour = np.where(np.abs(_SLOPES) < 0.032, 1.0, 0.8)[tilt] * weight[piece]
+    favour = agrees * np.where(np.abs(_SLOPES) < 0.032, 1.0, 0.8)[tilt] * weight[:, None]
     votes = np.zeros(len(_SLOPES) * columns)
     for shift in (-1, 0, 1):
-        votes += np.bincount(cell + shift, favour, len(votes))
+        votes += np.bincount((cell + shift).ravel(), favour.ravel(), len(votes))
     alive = np.ones(len(pieces), bool)
     found: list[tuple[float, float]] = []
     while len(found) < _MOST_LINES:
@@ -166,9 +178,8 @@ def _through(pieces: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np
         if not members.any():
             votes[best] = 0
             continue
-        spent = members[piece]
         for shift in (-1, 0, 1):
-            np.subtract.at(votes, cell[spent] + shift, favour[spent])
+            np.subtract.at(votes, cell[members] + shift, favour[members])
         alive &= ~members
         found.append((c - s * middle, s))
     lines = np.array(found).reshape(-1, 2)
