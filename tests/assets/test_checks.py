@@ -15,64 +15,10 @@ from assets.checks import CHECKS
 from assets.comics import COMICS
 from assets.pick_a_panel import PICK_A_PANEL
 from assets.tables import StoryloomResource, table_assets
-from pipelines.pick_a_panel.audit import AuditSamples
-from pipelines.pick_a_panel.selection import SelectSamples
-from pipelines.pick_a_panel.solvers import BY_DESIGN
-from pipelines.schemas import COMICSPAP_AUDIT, COMICSPAP_SAMPLES, SPLITS
+from pipelines.schemas import SPLITS
 from pipelines.stage import Row
-from resources.lake import Lake
-from resources.project import Project
-from resources.shard_writer import write_shard
-from tests.assets.three_books import PAGES, SPLIT_OF, a_library, as_jpeg, build, picture
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return a_library(tmp_path_factory.mktemp("library"))
-
-
-@pytest.fixture(scope="module")
-def good_lake(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    lake = tmp_path_factory.mktemp("good") / "lake"
-    build(library, lake)
-    return lake
-
-
-@pytest.fixture
-def lake(good_lake: Path, tmp_path: Path) -> Path:
-    """A lake of one's own to spoil."""
-    return Path(shutil.copytree(good_lake, tmp_path / "lake"))
-
-
-def checked(lake: Path) -> dict[str, dg.AssetCheckResult]:
-    """The result of each check by `table name`."""
-    resource = StoryloomResource(lake=str(lake))
-    results = {}
-    for check in CHECKS:
-        (key,) = check.check_keys
-        # The function itself: Dagster would make an instance for each call.
-        result = check.op.compute_fn.decorated_fn(storyloom=resource)  # type: ignore[union-attr]
-        assert isinstance(result, dg.AssetCheckResult)
-        results[f"{key.asset_key.to_user_string()} {key.name}"] = result
-    return results
-
-
-def failed(found: dict[str, dg.AssetCheckResult]) -> set[str]:
-    """The checks that fail as errors."""
-    return {n for n, c in found.items() if not c.passed and c.severity == dg.AssetCheckSeverity.ERROR}
-
-
-def said(check: dg.AssetCheckResult, name: str) -> str:
-    return str(check.metadata[name].value).replace("\\", "")
-
-
-def rows_of(lake: Path, split: str) -> list[Row]:
-    return Lake(str(lake)).read_table(f"comicspap_{split}", COMICSPAP_SAMPLES).to_pylist()
-
-
-def put(lake: Path, split: str, rows: list[Row]) -> None:
-    (book,) = [book for book, of in SPLIT_OF.items() if of == split]
-    write_shard(Lake(str(lake)), SelectSamples(split), book, "planted", rows)
+from tests.assets.checked_lakes import checked, failed, put_samples, rows_of, said
+from tests.assets.three_books import PAGES, as_jpeg, build, picture
 
 
 def test_good_tables_pass(good_lake: Path) -> None:
@@ -92,7 +38,7 @@ def test_good_tables_pass(good_lake: Path) -> None:
 
 
 def test_dagster_runs_them_and_records_an_error_as_one(lake: Path) -> None:
-    put(lake, "val", rows_of(lake, "val")[:1] * 2)
+    put_samples(lake, "val", rows_of(lake, "val")[:1] * 2)
     selection = dg.AssetSelection.checks(*CHECKS)
     resources = {"storyloom": StoryloomResource(lake=str(lake))}
     assets = [*table_assets([*COMICS, *PICK_A_PANEL]), *CHECKS]
@@ -184,7 +130,7 @@ def test_a_faulty_sample_is_an_error(lake: Path, plant: Callable[[Row], None], n
     rows = rows_of(lake, "test")
     row = next(row for row in rows if row["task_type"] == "visual_closure")
     plant(row)
-    put(lake, "test", rows)
+    put_samples(lake, "test", rows)
     found = checked(lake)
     assert failed(found) == {"comicspap_test samples_valid"}
     faults = said(found["comicspap_test samples_valid"], "faults")
@@ -196,7 +142,7 @@ def test_uneven_places_are_an_error(lake: Path) -> None:
     for row in rows:
         row["options"].insert(0, row["options"].pop(row["solution_index"]))
         row["solution_index"] = 0
-    put(lake, "train", rows)
+    put_samples(lake, "train", rows)
     found = checked(lake)
     assert failed(found) == {"comicspap_train samples_valid"}
     faults = said(found["comicspap_train samples_valid"], "faults")
@@ -213,46 +159,9 @@ def test_panels_of_a_page_that_is_no_story_are_an_error(library: Path, lake: Pat
     old = rows_of(lake, "test")
     build(mine, lake)
     assert failed(checked(lake)) == set()
-    put(lake, "test", old)
+    put_samples(lake, "test", old)
     found = checked(lake)
     assert failed(found) == {"comicspap_test samples_valid"}
     assert "no story page of three/s01 has the panels three/0004/0" in said(
         found["comicspap_test samples_valid"], "faults"
     )
-
-
-def _audit(split: str, solver: str, leak: bool) -> Row:
-    numbers = {"samples": 90, "accuracy": 61.5, "low": 51.2, "high": 70.9, "chance": 20.0, "p_value": 1e-9}
-    names = {"split": split, "task_type": "sequence_filling", "solver": solver, "source": "test"}
-    return names | numbers | {"leak": leak}
-
-
-def test_shortcuts_are_a_warning_with_their_intervals(lake: Path) -> None:
-    rows = [_audit("val", "most area", True), _audit("val", "least area", False)]
-    write_shard(Lake(str(lake)), AuditSamples(), "val", "planted", rows)
-    check = checked(lake)["comicspap_audit shortcuts"]
-    assert not check.passed and check.severity == dg.AssetCheckSeverity.WARN
-    line = said(check, "shortcuts")
-    assert line.endswith("val, sequence_filling: most area gets 61.5% (51.2 to 70.9) where chance is 20.0%")
-    assert "\n" not in line
-
-
-def test_what_the_tasks_bring_along_is_listed_and_no_warning(lake: Path) -> None:
-    (solver,) = BY_DESIGN
-    write_shard(Lake(str(lake)), AuditSamples(), "val", "planted", [_audit("val", solver, True)])
-    check = checked(lake)["comicspap_audit shortcuts"]
-    assert check.passed
-    assert said(check, "shortcuts") == "none" and f"{solver} gets 61.5%" in said(check, "by_design")
-    spec = next(spec for spec in PICK_A_PANEL if spec.name == "comicspap_audit")
-    finished = spec.finish(Project.open(lake=str(lake)), lambda *_: None)
-    text = finished.metadata["shortcuts"].value
-    assert solver in text and BY_DESIGN[solver] in text
-
-
-def test_the_audit_of_the_lake_counts_every_sample(good_lake: Path) -> None:
-    audit = Lake(str(good_lake)).read_table("comicspap_audit", COMICSPAP_AUDIT).to_pylist()
-    for split in SPLITS:
-        rows = rows_of(good_lake, split)
-        for task in {row["task_type"] for row in rows}:
-            counts = {r["samples"] for r in audit if (r["split"], r["task_type"]) == (split, task)}
-            assert counts == {sum(row["task_type"] == task for row in rows)}

@@ -145,3 +145,25 @@ class Book:
             marked = [{"first_page": first, "last_page": last} for first, last in self.stories]
             rows.append({**by, "page_id": None, "aspect": "stories", "payload": json.dumps(marked)})
         return rows
+
+
+SELLING = {
+    "coupon": "Clip this coupon!",
+    "order": "Send no money",
+    "delivery": "postpaid",
+    "guarantee": "Money-back",
+    "price": "only $1.98",
+    "address": "Dept. 12, Chicago",
+    "sale": "now at newsstands",
+    "web": "www.hats.example",
+}
+
+
+CREDITS = {
+    "imprint": "© 1954 by the makers",
+    "contents": "Table of contents",
+    "staff": "Editor: A. Person",
+    "thanks": "Special thanks to you",
+    "funding": "Funded by 312 patrons",
+    "licence": "Creative Commons",
+}

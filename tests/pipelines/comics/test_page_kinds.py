@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from pipelines.comics.page_kinds import SOURCE, DecideKinds
-from pipelines.comics.page_signals import LONG_BOX_WORDS, PageSignals
+from pipelines.comics.page_signals import LONG_BOX_WORDS
 from pipelines.geometry import Box
 from pipelines.schemas import PAGE_KINDS
 from pipelines.stage import Dropped, Failure, Row
-from tests.pipelines.comics.made_book import BOOK, FOUR, HEIGHT, WIDTH, Book, Page, Words, flat, pid, prose, story_page
+from tests.pipelines.comics.made_book import (
+    BOOK,
+    CREDITS,
+    FOUR,
+    SELLING,
+    Book,
+    Page,
+    Words,
+    flat,
+    pid,
+    prose,
+    story_page,
+)
 from tests.stage_inputs import FakeInputs, run_stage
-
-SELLING = {
-    "coupon": "Clip this coupon!",
-    "order": "Send no money",
-    "delivery": "postpaid",
-    "guarantee": "Money-back",
-    "price": "only $1.98",
-    "address": "Dept. 12, Chicago",
-    "sale": "now at newsstands",
-    "web": "www.hats.example",
-}
-LETTERS = {
-    "heading": "Letters to the editor",
-    "salutation": "Dear editor,",
-    "closing": "Yours truly, a reader",
-    "reply": "Write to us",
-}
-CREDITS = {
-    "imprint": "© 1954 by the makers",
-    "contents": "Table of contents",
-    "staff": "Editor: A. Person",
-    "thanks": "Special thanks to you",
-    "funding": "Funded by 312 patrons",
-    "licence": "Creative Commons",
-}
 
 
 def kinds(book: Book) -> tuple[dict[int, Row], list[Failure], list[Dropped]]:
@@ -51,11 +36,6 @@ def kind_of(page: Page, *before: Page) -> str:
     """The kind of a page that comes after others (none: a story page)."""
     pages = before or (story_page(),)
     return kinds(Book.of(*pages, page))[0][len(pages) + 1]["kind"]
-
-
-def signals(*texts: str, panels: tuple[Box, ...] = ()) -> PageSignals:
-    rows = [{"panel_id": None, "text": text, "x": 0, "y": 0, "w": 10, "h": 10} for text in texts]
-    return PageSignals(WIDTH, HEIGHT, panels, rows)
 
 
 def with_words(panels: tuple[Box, ...], *texts: str) -> Page:
@@ -86,29 +66,6 @@ def test_the_first_page_is_a_cover_unless_it_has_the_panels_of_a_story() -> None
     assert first(story_page("One", "Two", said="cover")) == "cover"
     assert first(Page(FOUR[:3], story_page().texts[:3], said="cover")) == "cover"
     assert kind_of(story_page(said="cover")) == "cover"
-
-
-@pytest.mark.parametrize("group", SELLING)
-def test_each_group_of_selling_words_is_one(group: str) -> None:
-    assert signals(SELLING[group]).selling == [group]
-    assert signals(SELLING[group].lower(), SELLING[group]).selling == [group]
-
-
-@pytest.mark.parametrize("group", LETTERS)
-def test_each_group_of_letter_words_is_one(group: str) -> None:
-    assert signals(LETTERS[group]).letters == [group]
-
-
-@pytest.mark.parametrize("group", CREDITS)
-def test_each_group_of_credits_is_one(group: str) -> None:
-    assert signals(CREDITS[group]).credit == [group]
-
-
-def test_words_of_a_story_belong_to_no_group() -> None:
-    page = signals(
-        "Get off the street!", "Dear me, you owe me money.", "We patrol the box canyon", "She sold it in may"
-    )
-    assert (page.selling, page.letters, page.credit) == ([], [], [])
 
 
 def test_three_kinds_of_sales_talk_make_an_advertisement() -> None:
@@ -226,24 +183,6 @@ def test_a_person_s_story_begins_and_ends_on_story_pages_and_holds_no_cover() ->
     # What sells inside of a person's story is still passed over.
     ad = with_words((), *SELLING.values())
     assert kinds(Book.of(story_page(), ad, story_page(), stories=[(1, 3)]))[0][2]["kind"] == "advertisement"
-
-
-def test_counts_behind_the_signals() -> None:
-    rows: list[dict[str, Any]] = [
-        {"panel_id": "a", "text": "Two words", "x": 0, "y": 0, "w": 400, "h": 600},
-        {"panel_id": "a", "text": "!? ... 3", "x": 400, "y": 0, "w": 400, "h": 600},
-        {"panel_id": "b", "text": " ".join(["word"] * LONG_BOX_WORDS), "x": 0, "y": 600, "w": 400, "h": 300},
-        {"panel_id": None, "text": "...", "x": 0, "y": 0, "w": 1, "h": 1},
-    ]
-    page = PageSignals(WIDTH, HEIGHT, [Box(0, 0, 400, 1200), Box(400, 0, 400, 600)], rows)
-    assert page.words == 2 + 1 + LONG_BOX_WORDS
-    assert page.lettered_panels == 1
-    assert page.text_area == pytest.approx(0.625, abs=1e-5)
-    assert page.prose_share == pytest.approx(LONG_BOX_WORDS / page.words)
-    assert page.pictures == 0, "both are mostly under text"
-    assert PageSignals(WIDTH, HEIGHT, [Box(0, 0, 400, 1200)], rows[:1]).pictures == 1, "a few words hide no picture"
-    empty = PageSignals(0, 0, [], [])
-    assert (empty.words, empty.text_area, empty.prose_share, empty.pictures) == (0, 0, 0, 0)
 
 
 def test_an_empty_book() -> None:

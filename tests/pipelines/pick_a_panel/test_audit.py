@@ -3,88 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from scipy.stats import binomtest
 
-from pipelines.pick_a_panel.audit import AuditSamples, measure, wilson
+from pipelines.pick_a_panel.audit import AuditSamples
 from pipelines.pick_a_panel.build import samples
 from pipelines.pick_a_panel.samples import Sample, TaskSettings
 from pipelines.pick_a_panel.solvers import BY_DESIGN, SOLVERS
 from pipelines.schemas import COMICSPAP_SAMPLES, TASKS
 from pipelines.stage import Dropped, Row
+from tests.pipelines.pick_a_panel.made_samples import OPTIONS, Plant, a_panel, made
 from tests.pipelines.pick_a_panel.made_stories import spoken_story
 from tests.stage_inputs import FakeInputs, run_stage
-
-OPTIONS = {
-    "sequence_filling": 5,
-    "char_coherence": 2,
-    "visual_closure": 7,
-    "text_closure": 4,
-    "caption_relevance": 4,
-}
-Plant = Callable[[Row, dict[str, Row]], None]
-"""Changes a sample, given all panels by id (rows of both tables of panels in one)."""
-
-
-def a_panel(name: str, source: random.Random) -> Row:
-    """A panel that looks like nothing in particular: columns of `comic_panels` and `comic_panel_features`."""
-    colours = [source.random() ** 4 for _ in range(64)]
-    return {
-        "panel_id": name,
-        "w": source.randint(200, 900),
-        "h": source.randint(200, 900),
-        "sharpness": source.uniform(50, 900),
-        "edge_density": source.random(),
-        "jpeg_bytes": source.randint(10_000, 90_000),
-        "phash": f"{source.getrandbits(64):016x}",
-        "colours": [value / sum(colours) for value in colours],
-    }
-
-
-def an_edit(source: random.Random) -> Row:
-    box = {"x": 0, "y": 0, "w": source.randint(60, 300), "h": source.randint(30, 200)}
-    return box | {"text": "x" * source.randint(10, 90)}
-
-
-def made(task: str, count: int, seed: int, plant: Plant = lambda sample, panels: None) -> dict[str, Any]:
-    """Tables with samples of a task whose answers are random, then changed by `plant`; no panel is used twice."""
-    source = random.Random(f"{task} {seed}")
-    rows: list[Row] = []
-    panels: dict[str, Row] = {}
-    for number in range(count):
-        names = [f"b/{number:04d}/{place:02d}" for place in range(12)]
-        panels |= {name: a_panel(name, source) for name in names}
-        options = [{"panel_id": name, "edits": []} for name in names[4 : 4 + OPTIONS[task]]]
-        if task == "text_closure":
-            options = [{"panel_id": names[4], "edits": [an_edit(source)]} for _ in options]
-        if task == "char_coherence":
-            edits = [an_edit(source), an_edit(source)]
-            texts = [edit["text"] for edit in edits]
-            swapped = [edit | {"text": text} for edit, text in zip(edits, reversed(texts), strict=True)]
-            options = [{"panel_id": names[4], "edits": edits}, {"panel_id": names[4], "edits": swapped}]
-        rows.append(
-            {
-                "sample_id": f"{task}/{names[0]}",
-                "task_type": task,
-                "split": "test",
-                "book_id": "b",
-                "story_id": "b/s01",
-                "context": [] if task == "caption_relevance" else names[:4],
-                "index": 4,
-                "options": options,
-                "solution_index": source.randrange(len(options)),
-                "font_size": None,
-                "previous_panel_caption": "",
-                "source": "test",
-            }
-        )
-        plant(rows[-1], panels)
-    table = pa.Table.from_pylist(list(panels.values()))
-    return {"comicspap_test": rows, "comic_panels": table, "comic_panel_features": table}
 
 
 def audited(tables: dict[str, Any], shard: str = "test") -> list[Row]:
@@ -242,41 +174,6 @@ def test_all_that_it_reads_is_named() -> None:
         "comicspap_val",
         "comicspap_test",
     }
-
-
-@pytest.mark.parametrize(
-    ("hits", "n", "low", "high"),
-    [(5, 10, 23.7, 76.3), (0, 10, 0, 27.8), (10, 10, 72.2, 100), (1, 1, 20.7, 100), (81, 263, 25.5, 36.6)],
-)
-def test_wilson_interval_against_known_values(hits: int, n: int, low: float, high: float) -> None:
-    found = [100 * bound for bound in wilson(hits / n, n)]
-    assert found == pytest.approx([low, high], abs=0.05)
-    known = binomtest(hits, n).proportion_ci(method="wilson")
-    assert found == pytest.approx([100 * known.low, 100 * known.high], abs=1e-4)
-
-
-@pytest.mark.parametrize("options", [2, 4, 7])
-@pytest.mark.parametrize("n", [1, 2, 5, 30, 500])
-def test_the_p_value_bounds_the_exact_one(options: int, n: int) -> None:
-    for hits in {1, n // 2, n - 1, n} - {0}:
-        found = measure([1.0] * hits + [0.0] * (n - hits), [options] * n)
-        exact = binomtest(hits, n, 1 / options, alternative="greater").pvalue
-        assert exact <= found["p_value"] * (1 + 1e-9)
-        assert found["accuracy"] > found["chance"] or found["p_value"] == 1
-    assert measure([1.0] * n, [options] * n)["p_value"] == pytest.approx(options**-n)
-
-
-def test_two_lucky_guesses_are_no_shortcut_and_many_are() -> None:
-    assert not measure([1.0, 1.0], [7, 7], tests=80)["leak"]
-    assert measure([1.0] * 10, [7] * 10, tests=80)["leak"]
-    assert not measure([1.0] * 3, [7] * 3, tests=80)["leak"]
-    assert measure([1.0] * 3, [7] * 3)["leak"]
-
-
-def test_chance_is_the_mean_over_samples() -> None:
-    mixed = measure([0.0] * 262, [5] * 259 + [3] * 2 + [2])
-    assert mixed["chance"] == pytest.approx(20.22, abs=0.005)
-    assert mixed["p_value"] == 1
 
 
 def test_what_is_by_design_is_a_solver_and_says_why() -> None:

@@ -118,3 +118,12 @@ def coco(images: Sequence[Mapping[str, Any]], regions: Sequence[tuple[int, str, 
     ]
     categories = [{"id": number, "name": name} for number, name in enumerate(names, 1)]
     return {"images": list(images), "annotations": annotations, "categories": categories, **more}
+
+
+WHOLE: dict[str, Any] = {
+    "page": 2,
+    "kind": "story",
+    "panels": [{"box": [500, 0, 500, 700]}, {"polygon": [[0, 0], [480, 0], [500, 700], [0, 700]]}],
+    "texts": [{"box": [510, 10, 50, 20], "text": "Hi!", "panel": 1}, {"box": [1, 1, 9, 9]}],
+    "captions": {"1": "A door.", "2": "  "},
+}
