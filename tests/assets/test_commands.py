@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -38,16 +39,46 @@ def _in_shell(command: str, place: Path, **environment: str) -> tuple[list[str],
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "STORYLOOM_LIBRARY": str(place / "library"),
         "STORYLOOM_LAKE": str(place / "lake"),
+        "PYTHONPATH": str(ROOT / "tests" / "no_network"),
+        "STORYLOOM_TESTS_REACHED": str(place / "reached"),
     }
     sourced = f". ./storyloom.env && export DAGSTER_HOME='{place / 'home'}' && {command}"
+    # A proxy on this machine would be a way out of it that nobody sees.
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("STORYLOOM_", "DAGSTER_"))}
+    clean = {k: v for k, v in clean.items() if not k.lower().endswith("_proxy")}
     return ["bash", "-c", sourced], clean | own | environment
 
 
+def reached(place: Path) -> str:
+    """Who tried to reach the network since this was asked last; empty where nobody did."""
+    file = place / "reached"
+    found = file.read_text("utf-8") if file.exists() else ""
+    file.unlink(missing_ok=True)
+    return found
+
+
 def run(command: str, place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end."""
+    """Run the command to its end; none may try to reach the network, whether or not it minds that it cannot."""
     args, variables = _in_shell(command, place, **environment)
-    return subprocess.run(args, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    result = subprocess.run(args, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    assert reached(place) == ""
+    return result
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import socket; socket.create_connection(('192.0.2.1', 443), timeout=1)",
+        "import urllib.request; urllib.request.urlopen('https://storyloom.invalid/', timeout=1)",
+        "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))",
+    ],
+)
+def test_a_try_to_reach_the_network_is_ended_and_seen(place: Path, code: str) -> None:
+    """What the other commands are held to: the guard itself works, in their processes and in those they start."""
+    child = f"import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', {code!r}]))"
+    args, variables = _in_shell(f"python -c {shlex.quote(child)}", place)
+    assert subprocess.run(args, cwd=ROOT, env=variables, capture_output=True, check=False).returncode != 0
+    assert "192.0.2.1" in (found := reached(place)) or "storyloom.invalid" in found
 
 
 @pytest.fixture(scope="module")
