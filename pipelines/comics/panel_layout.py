@@ -21,6 +21,8 @@ _OTHER_SIDES = 0.6
 """Support of each of three sides that makes up for a fourth without any: art that runs over a gutter hides one whole."""
 _LEAST_OUTLINE = 0.5
 _EXPECTED = 0.4
+_UNBROKEN, _RULED = 0.8, 0.7
+"""Support of a side that is drawn without a break from one end to the other: panels that touch share such a line."""
 _COST = 0.12 * UNIT
 """Weight that each panel must be worth: of two ways to cut a page that fit alike, the one with fewer panels is right."""
 _OVERLAP = 0.2
@@ -68,8 +70,9 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
     paper = np.stack([sides.paper[i] for sides, i in at])
     drawn = np.stack([sides.drawn[i] for sides, i in at])
     hollow = np.stack([sides.hollow[i] for sides, i in at])
-    trusted = (paper >= 0.5).sum(axis=0) >= 2
-    support = np.where(trusted, drawn, paper)
+    unbroken = np.stack([sides.marked[i] for sides, i in at]) >= _UNBROKEN
+    trusted = ((paper >= 0.5).sum(axis=0) >= 2) | unbroken.all(axis=0)
+    support = np.where(trusted, np.where(unbroken, np.maximum(drawn, _RULED), drawn), paper)
     weight = (length * (support - _EXPECTED - 0.6 * np.maximum(hollow - 0.15, 0))).sum(axis=0) - _COST
     share = (length * support).sum(axis=0) / length.sum(axis=0)
     weakest, second = np.sort(support, axis=0)[:2]
@@ -88,7 +91,7 @@ def hypotheses(left: Lines, right: Lines, top: Lines, bottom: Lines) -> Quads:
         ],
         axis=1,
     )
-    return _distinct(Quads(corners, weight[good], share[good], paper.min(axis=0)[good]))
+    return _distinct(Quads(corners, weight[good], share[good], np.where(unbroken, 1.0, paper).min(axis=0)[good]))
 
 
 class _Sides:
@@ -104,6 +107,7 @@ class _Sides:
         span = np.maximum(high - low, 1)
         self.paper = (lines.paper[row, high] - lines.paper[row, low]) / span
         self.drawn = (lines.drawn[row, high] - lines.drawn[row, low]) / span
+        self.marked = (lines.marked[row, high] - lines.marked[row, low]) / span
         self.hollow = (lines.hollow[row, high] - lines.hollow[row, low]) / span
 
 

@@ -14,8 +14,11 @@ import numpy as np
 from pipelines.comics.panel_background import UNIT
 
 NARROWEST_GUTTER = UNIT // 250
-STRONG, WEAK, DRAWN = 255, 128, 90
-"""Evidence of an edge pixel: of paper joined to the outside, of other paper-coloured area, of a thin dark line."""
+STRONG, WEAK, BOLD, DRAWN = 255, 128, 91, 90
+"""Evidence of an edge pixel: of paper joined to the outside, of other paper-coloured area, of a dark line as broad as a frame
+(told apart, not worth more), of a thinner one."""
+_FRAME = UNIT // 200
+"""Breadth in pixels from which a dark line may be the frame that two panels share."""
 _PIECE = 16
 _STEEPEST = 0.4
 _REACH = 3.0
@@ -48,14 +51,15 @@ _NEAR_SLOPES = _near_slopes()
 class Lines:
     """`n` upright lines x = `offset` + `slope` * y that bound pictures on one side, with running sums along y (n, H + 1).
 
-    `paper`: evidence of gutters, 0 to 1 a pixel; `drawn`: the same or of a drawn line, whichever is more; `hollow`: pixels
-    where outside paper lies just inside the line.
+    `paper`: evidence of gutters, 0 to 1 a pixel; `drawn`: the same or of a drawn line, whichever is more; `marked`: pixels
+    of paper or of a line as broad as a frame; `hollow`: pixels where outside paper lies just inside the line.
     """
 
     offset: np.ndarray
     slope: np.ndarray
     paper: np.ndarray
     drawn: np.ndarray
+    marked: np.ndarray
     hollow: np.ndarray
 
     def __len__(self) -> int:
@@ -81,6 +85,7 @@ def _lines(edge: np.ndarray, outside: np.ndarray, inward: int) -> Lines:
         slope,
         _sums(np.where(on >= WEAK, on, 0) / 255.0),
         _sums(on / 255.0),
+        _sums(on >= BOLD),
         _sums(_along(outside, offset, slope, inward) > 0),
     )
 
@@ -89,6 +94,7 @@ def _edges(paper: np.ndarray, outside: np.ndarray, dark: np.ndarray) -> tuple[np
     """Maps (H, W) of the left and the right edges of pictures; the value is the strength of the evidence."""
     runs = _opened(paper, 1, NARROWEST_GUTTER)
     thin = _opened(dark & ~_opened(dark, 1, 9), _PIECE, 1)
+    bold = _opened(_opened(thin, 1, _FRAME), _PIECE, 1)
     left, right = np.zeros_like(paper), np.zeros_like(paper)
     step = 3
     left[:, step:] = outside[:, :-step]
@@ -97,6 +103,7 @@ def _edges(paper: np.ndarray, outside: np.ndarray, dark: np.ndarray) -> tuple[np
         edge |= WEAK
         edge[here] &= runs[there] & ~runs[here]
         np.maximum(edge[here], thin[here] & ~thin[there] & DRAWN, out=edge[here])
+        np.maximum(edge[here], bold[here] & ~bold[there] & BOLD, out=edge[here])
     left[:, 0] = right[:, -1] = 0
     return left, right
 
