@@ -34,7 +34,7 @@ class DetectPanels(Stage):
     """
 
     name: ClassVar[str] = "detect_panels"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     table: ClassVar[str] = "comic_panels"
     inputs: ClassVar[tuple[str, ...]] = ("comic_books", "comic_pages", "comic_annotations")
 

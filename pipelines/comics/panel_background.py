@@ -20,6 +20,8 @@ _TOLERANCE = 24
 _EVEN = 0.6
 """Share of the border in the paper's colour above which the paper counts as even."""
 _GAIN = 0.15
+_STRIP, _WIDEST = UNIT // 4, UNIT // 12
+"""Length from which a strip of one colour may be a gutter, and its greatest breadth."""
 _RIM = 8
 _LOW = 0.16 * UNIT
 _FLAT = 0.55
@@ -58,15 +60,40 @@ def paper_colour(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The page with its paper made even where it is not, and the paper's colour (3,).
 
     Yellowed and badly lit paper has no one colour. A smooth surface is then laid through the ring of pixels at the border, and
-    its differences are taken off; where that does not make the ring more even (pictures bleed off the page), it stays.
+    its differences are taken off. Where that does not make the ring even, pictures bleed off the page: it stays as it is, and the
+    colour is that of the gutters between them.
     """
     colour, share = _commonest(_ring(image))
     if share < _EVEN:
         flat = _flattened(image)
         flat_colour, flat_share = _commonest(_ring(flat))
-        if flat_share > share + _GAIN:
+        if flat_share > max(share + _GAIN, _EVEN):
             return flat, flat_colour
+        return image, _gutters(image, colour)
     return image, colour
+
+
+def _gutters(image: np.ndarray, colour: np.ndarray) -> np.ndarray:
+    """Of white, black and the commonest colour of the border (3,), the one that most long, straight strips are in.
+
+    Where all pictures bleed off the page, the border shows art, and gutters are only seen between them.
+    """
+    best, most = colour, 0
+    for candidate in (colour, np.full(3, 255.0), np.zeros(3)):
+        mask = _coloured(image, candidate)
+        narrow = mask & ~cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((_WIDEST, _WIDEST), np.uint8))
+        size = sum(
+            cv2.countNonZero(cv2.erode(narrow, np.ones(shape, np.uint8))) for shape in ((3, _STRIP), (_STRIP, 3))
+        )
+        if size > most:
+            best, most = candidate, size
+    return best
+
+
+def _coloured(image: np.ndarray, colour: np.ndarray) -> np.ndarray:
+    """255 where a pixel of an RGB picture (H, W, 3) is nearly of that colour (3,): (H, W)."""
+    low, high = (np.clip(colour.astype(int) + by, 0, 255) for by in (-_TOLERANCE, _TOLERANCE))
+    return cv2.inRange(image, low, high)
 
 
 def _ring(values: np.ndarray) -> np.ndarray:
@@ -119,9 +146,7 @@ def _terms(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def masks(image: np.ndarray, colour: np.ndarray, scale: tuple[float, float]) -> Sheet:
     """The sheet of a working copy (H, W, 3) whose gutters have that colour."""
-    low = np.clip(colour.astype(int) - _TOLERANCE, 0, 255)
-    high = np.clip(colour.astype(int) + _TOLERANCE, 0, 255)
-    paper = cv2.inRange(image, low, high)
+    paper = _coloured(image, colour)
     paper = cv2.copyMakeBorder(paper, PAD, PAD, PAD, PAD, cv2.BORDER_CONSTANT, value=(255,))
     core = cv2.morphologyEx(paper, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
     flooded = core.copy()
