@@ -81,7 +81,8 @@ def _gutters(image: np.ndarray, colour: np.ndarray) -> np.ndarray:
     best, most = colour, 0
     for candidate in (colour, np.full(3, 255.0), np.zeros(3)):
         mask = _coloured(image, candidate)
-        narrow = mask & ~cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((_WIDEST, _WIDEST), np.uint8))
+        broad = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((_WIDEST, _WIDEST), np.uint8))
+        narrow = cv2.subtract(mask, broad)
         size = sum(
             cv2.countNonZero(cv2.erode(narrow, np.ones(shape, np.uint8))) for shape in ((3, _STRIP), (_STRIP, 3))
         )
