@@ -29,15 +29,15 @@ _FLAT = 0.55
 
 @dataclass(frozen=True)
 class Sheet:
-    """The working copy of a page with its masks, all `uint8` of one shape (H, W), 255 where true, `PAD` on each side.
+    """The working copy of a page with its masks, all `uint8` of one shape (H, W), `PAD` on each side.
 
     `paper`: coloured as the gutters. `outside`: paper that a path at least three pixels wide joins to the page's border.
-    `dark`: thin dark lines' candidates (ink darker than both sides need be). `scale`: working pixels for a page pixel, (x, y).
+    Masks are 255 where true. `grey`: brightness, in which drawn lines are dark. `scale`: working pixels for a page pixel, (x, y).
     """
 
     paper: np.ndarray
     outside: np.ndarray
-    dark: np.ndarray
+    grey: np.ndarray
     scale: tuple[float, float]
 
 
@@ -153,10 +153,6 @@ def masks(image: np.ndarray, colour: np.ndarray, scale: tuple[float, float]) -> 
     flooded = core.copy()
     cv2.floodFill(flooded, None, (0, 0), (128,))
     outside = cv2.compare(flooded, np.array([128.0]), cv2.CMP_EQ)
-    return Sheet(paper, outside, _dark(image), scale)
-
-
-def _dark(image: np.ndarray) -> np.ndarray:
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    dark = cv2.compare(grey, np.array([80.0]), cv2.CMP_LE)
-    return cv2.copyMakeBorder(dark, PAD, PAD, PAD, PAD, cv2.BORDER_CONSTANT, value=(0,))
+    grey = cv2.copyMakeBorder(grey, PAD, PAD, PAD, PAD, cv2.BORDER_CONSTANT, value=(255,))
+    return Sheet(paper, outside, grey, scale)

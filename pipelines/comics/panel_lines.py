@@ -19,6 +19,8 @@ STRONG, WEAK, BOLD, DRAWN = 255, 128, 91, 90
 (told apart, not worth more), of a thinner one."""
 _FRAME = UNIT // 200
 """Breadth in pixels from which a dark line may be the frame that two panels share."""
+_DARK, _CONTRAST = 80, 32
+"""Greatest brightness of a drawn line, and how much darker than both its sides it is where they are dark too."""
 _PIECE = 16
 _STEEPEST = 0.4
 _REACH = 3.0
@@ -66,12 +68,12 @@ class Lines:
         return len(self.offset)
 
 
-def upright_lines(paper: np.ndarray, outside: np.ndarray, dark: np.ndarray) -> tuple[Lines, Lines]:
+def upright_lines(paper: np.ndarray, outside: np.ndarray, grey: np.ndarray) -> tuple[Lines, Lines]:
     """The lines that bound pictures on their left and those on their right, strongest first, a bounded number.
 
     The masks are (H, W) `uint8`, 255 where true.
     """
-    left, right = _edges(paper, outside, dark)
+    left, right = _edges(paper, outside, grey)
     return _lines(left, outside, inward=8), _lines(right, outside, inward=-8)
 
 
@@ -90,11 +92,21 @@ def _lines(edge: np.ndarray, outside: np.ndarray, inward: int) -> Lines:
     )
 
 
-def _edges(paper: np.ndarray, outside: np.ndarray, dark: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _ink(grey: np.ndarray, beside: np.ndarray, darker_than: np.ndarray | int) -> np.ndarray:
+    """255 on upright dark lines whose sides are lighter than that, all (H, W)."""
+    return _opened(((grey <= _DARK) & (beside > darker_than)).view(np.uint8) * np.uint8(255), _PIECE, 1)
+
+
+def _edges(paper: np.ndarray, outside: np.ndarray, grey: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Maps (H, W) of the left and the right edges of pictures; the value is the strength of the evidence."""
     runs = _opened(paper, 1, NARROWEST_GUTTER)
-    thin = _opened(dark & ~_opened(dark, 1, 9), _PIECE, 1)
-    bold = _opened(_opened(thin, 1, _FRAME), _PIECE, 1)
+    beside = cv2.morphologyEx(grey, cv2.MORPH_CLOSE, np.ones((1, 9), np.uint8))
+    thin = _ink(grey, beside, _DARK)
+    bold = _opened(
+        _opened(_ink(grey, beside, np.minimum(_DARK, cv2.add(grey, np.array([float(_CONTRAST)])))), 1, _FRAME),
+        _PIECE,
+        1,
+    )
     left, right = np.zeros_like(paper), np.zeros_like(paper)
     step = 3
     left[:, step:] = outside[:, :-step]

@@ -48,7 +48,7 @@ def detect_panels(image: np.ndarray) -> list[Panel]:
     scale = (small.shape[1] / width, small.shape[0] / height)
     even, paper = background.paper_colour(small)
     sheet = background.masks(even, paper, scale)
-    sides = (sheet.paper, sheet.outside, sheet.dark)
+    sides = (sheet.paper, sheet.outside, sheet.grey)
     turned = tuple(cv2.transpose(mask) for mask in sides)
     quads = hypotheses(*upright_lines(*sides), *upright_lines(*turned))
     chosen = quads.take(best_set(quads, sheet.paper.shape[:2]))
