@@ -8,7 +8,7 @@ import numpy as np
 
 from pipelines.comics.panels import Panel, detect_panels
 
-SOURCE = "opencv/gutters@2"
+SOURCE = "opencv/gutters@3"
 
 
 class OpenCvPanels:
