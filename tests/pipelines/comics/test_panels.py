@@ -13,6 +13,7 @@ from PIL import Image
 
 from pipelines.comics.panels import detect_panels
 from pipelines.geometry import Box, iou, polygon_box
+from tests.pipelines.comics.drawn_layouts import LAYOUTS, drawn, drawn_without_frames
 
 GRID = [
     Box(40, 40, 440, 460),
@@ -43,6 +44,23 @@ def test_panels_on_white_and_black_paper_are_found_whole(paper: int, scale: floa
     found = [p.box for p in detect_panels(_page(GRID, paper, scale))]
     assert len(found) == len(GRID)
     assert all(max(iou(f, t.scaled(scale, scale)) for f in found) > 0.95 for t in GRID)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_every_layout_of_panels_is_found_whole(name: str, seed: int) -> None:
+    truth = [polygon_box(panel) for panel in LAYOUTS[name].panels]
+    found = [p.box for p in detect_panels(drawn(LAYOUTS[name], seed))]
+    assert len(found) == len(truth)
+    assert all(max(iou(f, t) for f in found) > 0.9 for t in truth)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pictures_without_frames_are_told_apart(seed: int) -> None:
+    page, fields = drawn_without_frames(seed)
+    found = [p.box for p in detect_panels(page)]
+    assert len(found) == len(fields)
+    assert all(max(iou(f, polygon_box(field)) for f in found) > 0.45 for field in fields)
 
 
 @settings(max_examples=25)
