@@ -10,7 +10,7 @@ from assets.tables import Finished, Found, TableSpec
 from pipelines.comics.annotations.files import read_annotation_files
 from pipelines.comics.annotations.matching import entries_digest, group_by_book
 from pipelines.comics.annotations.resolve import ResolveAnnotations
-from pipelines.comics.captions import AnnotatedCaptions
+from pipelines.comics.captions import WriteCaptions
 from pipelines.comics.detect_panels import DetectPanels
 from pipelines.comics.library import BookSource, find_books, source_digest, source_stat
 from pipelines.comics.page_kinds import DecideKinds
@@ -144,8 +144,8 @@ COMICS = [
         "What a panel shows, in words, without what is said in it.",
         "stories",
         _FILES,
-        lambda project: AnnotatedCaptions(),
-        ("comic_panels", "comic_annotations"),
+        lambda project: WriteCaptions(project.model("captioner")),
+        ("comic_panels", "comic_annotations", "comic_pages", "comic_texts", "comic_page_kinds"),
         finish=lambda project, progress: _captions(project),
     ),
 ]

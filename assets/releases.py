@@ -31,7 +31,7 @@ def release_split(project: Project, split: str, books: list[str], progress: Prog
     from pipelines.pick_a_panel.card import FIGURE
 
     reports = [
-        build_table(stage, project.lake, project.engine, progress, expected=expected)
+        build_table(stage, project.lake, project.engine(stage), progress, expected=expected)
         for stage, expected in _stages(project, split, books)
     ]
     counts = _option_counts(project)

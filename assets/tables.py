@@ -122,7 +122,7 @@ def _table_asset(
         report = build_table(
             stage,
             project.lake,
-            project.engine,
+            project.engine(stage),
             progress,
             found.sources,
             found.expected,

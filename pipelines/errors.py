@@ -45,6 +45,14 @@ class ModelMissingError(StoryloomError):
     """An optional model, its library or its weights are not installed."""
 
 
+class ServiceError(StoryloomError):
+    """A service did not answer, though it was asked again: the shard is not written, and the next run tries it again."""
+
+
+class StopStage(StoryloomError):
+    """The stage cannot go on, whatever its next item is (no budget, no key): it stops, and what is done is kept."""
+
+
 class ItemError(StoryloomError):
     """One item cannot be processed; becomes a failure row of that `kind` and the rest goes on.
 

@@ -6,15 +6,16 @@ Engines run stages over shards, the lake stores what they return; neither is kno
 from __future__ import annotations
 
 import dataclasses
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
 from pipelines.errors import ItemError
+from pipelines.identity import canonical_json
 from pipelines.schemas import TABLES
 
 T = TypeVar("T")
@@ -109,6 +110,17 @@ class Stage(ABC):
         """
         ...
 
+    @property
+    def models(self) -> tuple[Model[Any], ...]:
+        """The models among the stage's fields."""
+        values = (getattr(self, f.name) for f in dataclasses.fields(self))
+        return tuple(value for value in values if isinstance(value, Model))
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the stage mostly waits for a service; it then runs in threads of one process, which share the pace."""
+        return any(model.is_remote for model in self.models)
+
     def config(self) -> dict[str, Any]:
         """The configuration as JSON values: part of the fingerprint."""
         return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
@@ -118,27 +130,33 @@ class Stage(ABC):
 class Model(Generic[T]):
     """A model that a stage uses, by role: described everywhere, loaded only where a shard is computed.
 
-    `source` names it in every row (`<adapter>/<model>@<version>`); `options` are the adapter's settings (JSON values);
-    `build` makes the adapter from them and must be importable by name in a worker process.
+    `source` names it in every row (`<adapter>/<model>@<version>`); `options` are the settings that decide what it says
+    (JSON values, part of the fingerprint), `runtime` those that do not (an address, a pace, a device); `build` makes the
+    adapter from both and must be importable by name in a worker process. `is_remote`: it waits for a service elsewhere.
     """
 
     source: str
     build: Callable[..., T]
-    options: tuple[tuple[str, Any], ...] = field(default=())
+    options: Mapping[str, Any] = field(default_factory=dict)
+    runtime: Mapping[str, Any] = field(default_factory=dict)
+    is_remote: bool = False
 
     def load(self) -> T:
         """The adapter, built once in each process."""
-        return _load(self)
+        key = self.build, canonical_json([_plain(self.options), _plain(self.runtime)])
+        with _loading:
+            if key not in _loaded:
+                _loaded[key] = self.build(**self.options, **self.runtime)
+            return _loaded[key]
 
 
-@cache
-def _load(model: Model[T]) -> T:
-    return model.build(**dict(model.options))
+_loaded: dict[tuple[Callable[..., Any], str], Any] = {}
+_loading = threading.Lock()
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Model):
-        return {"source": value.source, "options": {k: _plain(v) for k, v in value.options}}
+        return {"source": value.source, "options": _plain(value.options)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):

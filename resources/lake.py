@@ -155,15 +155,19 @@ class Lake:
 
     def remove(self, table: str, shard: str) -> None:
         """Delete a shard; deleting what is not there is fine."""
-        try:
-            self.fs.delete_file(self.shard_path(table, shard))
-        except FileNotFoundError:
-            return
+        self.delete(f"{table}/{shard_name(shard)}.parquet")
 
     def put(self, path: str, data: bytes) -> None:
         """Write a small file (a dataset card, a cache) so that a reader sees the old or the new, never half."""
         with self.writing(self.path(path)) as temporary, self.fs.open_output_stream(temporary) as stream:
             stream.write(data)
+
+    def delete(self, path: str) -> None:
+        """Delete a small file; deleting what is not there is fine."""
+        try:
+            self.fs.delete_file(self.path(path))
+        except FileNotFoundError:
+            return
 
     def get(self, path: str) -> bytes | None:
         """A small file's bytes, None when it does not exist."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -14,11 +15,13 @@ from typing import Any
 
 from pipelines.errors import LibraryError
 from pipelines.schemas import SPLITS
-from resources.build import Source
+from pipelines.stage import Stage
+from resources.build import Engine, Source
 from resources.engines.local import LocalEngine
+from resources.engines.threads import ThreadEngine
 from resources.lake import Lake
 from resources.models.registry import describe_model
-from resources.settings import Profile, Settings, load_profile, load_settings
+from resources.settings import ModelProfile, Profile, Settings, load_profile, load_settings
 
 SAMPLE_LIBRARY = "sample_library"
 _DRAWN = ".drawn"
@@ -39,10 +42,9 @@ class Project:
         settings = load_settings(**overrides)
         return cls(settings, load_profile(settings.profile), _open_lake(settings.lake))
 
-    @property
-    def engine(self) -> LocalEngine:
-        """The engine that the profile names."""
-        return LocalEngine(self.profile.engine.workers)
+    def engine(self, stage: Stage) -> Engine:
+        """The engine that runs a stage: the profile's, or threads of this process for one that waits for a service."""
+        return ThreadEngine() if stage.is_remote else LocalEngine(self.profile.engine.workers)
 
     @cached_property
     def library(self) -> Path:
@@ -73,9 +75,16 @@ class Project:
         return tuple((split, self.profile.split_shares.get(split, 0.0)) for split in SPLITS)
 
     def model(self, role: str) -> Any:
-        """The model that the profile chose for a role."""
-        chosen = getattr(self.profile.models, role)
-        return describe_model(role, chosen.adapter, chosen.options)
+        """The model that the profile chose for a role; None for one that it leaves open."""
+        chosen: ModelProfile | None = getattr(self.profile.models, role)
+        if chosen is None:
+            return None
+        model = describe_model(role, chosen.adapter, chosen.options, chosen.runtime)
+        if not model.is_remote:
+            return model
+        chat = self.profile.chat
+        of_project = {"replies": chat.replies or self.settings.lake, "prices": chat.prices}
+        return dataclasses.replace(model, runtime=of_project | chosen.runtime)
 
     def digested(
         self, name: str, items: Mapping[str, Any], stat: Callable[[Any], str], digest: Callable[[Any], str]

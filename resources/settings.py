@@ -52,13 +52,31 @@ class ModelProfile(_Strict):
 
     adapter: str
     options: dict[str, Any] = Field(default_factory=dict)
+    """What decides the rows: the model, its weights, thresholds. A change makes the table stale."""
+    runtime: dict[str, Any] = Field(default_factory=dict)
+    """What does not: an address, a pace, a device."""
 
 
 class ModelsProfile(_Strict):
-    """One adapter for each role."""
+    """One adapter for each role; a role without one is not filled, and what it would do is done without it."""
 
     panel_detector: ModelProfile = ModelProfile(adapter="opencv")
     text_reader: ModelProfile = ModelProfile(adapter="rapidocr")
+    captioner: ModelProfile | None = None
+    """Writes the captions of panels that no person captioned."""
+    page_classifier: ModelProfile | None = None
+    """Says of each page what it is and whether a story starts on it, in place of the signals."""
+
+
+class ChatProfile(_Strict):
+    """Money and memory of all chat models."""
+
+    budget: float | None = Field(default=None, ge=0)
+    """The most that a run may spend, in US dollars; none: no limit."""
+    prices: str = ""
+    """A YAML file of prices, over those that ship (`resources/chat/prices.yaml`)."""
+    replies: str = ""
+    """A path or URL where replies are kept, so that several lakes share them; none: in the lake."""
 
 
 class SingleImageProfile(_Strict):
@@ -121,6 +139,7 @@ class Profile(_Strict):
     }
     """Shares of the books that the catalog gives no split; the paper's collection has 80, 5 and 15 books."""
     models: ModelsProfile = ModelsProfile()
+    chat: ChatProfile = ChatProfile()
     limits: Annotated[Limits, BeforeValidator(_known_fields(Limits))] = Limits()
     tasks: Annotated[TaskSettings, BeforeValidator(_known_fields(TaskSettings))] = TaskSettings()
     max_samples: Annotated[dict[str, dict[str, Annotated[int, Field(ge=1)]]], AfterValidator(_splits_and_tasks)] = (

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipelines.errors import StopStage
 from pipelines.schemas import TABLES
 from pipelines.stage import Failure, Stage
 from resources.build import ShardReport, ShardTask
@@ -41,14 +42,31 @@ class LakeInputs:
 
 
 def compute_shard(stage: Stage, task: ShardTask, lake: Lake) -> ShardReport:
-    """Compute and write one shard; whatever the stage raises becomes the shard's failure row and a report."""
+    """Compute and write one shard; whatever the stage raises becomes the shard's failure row and a report.
+
+    `StopStage` alone is passed on: it concerns all shards.
+    """
     try:
         counts = write_shard(
             lake, stage, task.shard, task.fingerprint, stage.run(LakeInputs(task.shard, task.source, lake))
         )
+    except StopStage:
+        raise
     except Exception as error:  # a bad shard never stops its table
         return fail_shard(stage, task, lake, type(error).__name__, _describe(error))
     return ShardReport(task.shard, counts.rows, counts.failures, counts.dropped)
+
+
+def look_through(stage: Stage, task: ShardTask, lake: Lake) -> ShardReport:
+    """Run a stage over one shard and throw away what it yields: to see what it would ask of a chat model."""
+    try:
+        for _ in stage.run(LakeInputs(task.shard, task.source, lake)):
+            pass
+    except StopStage:
+        raise
+    except Exception as error:
+        return ShardReport(task.shard, error=_describe(error))
+    return ShardReport(task.shard)
 
 
 def fail_shard(stage: Stage, task: ShardTask, lake: Lake, kind: str, message: str) -> ShardReport:

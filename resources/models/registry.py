@@ -5,39 +5,58 @@ A new adapter is one line here and one file beside.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from pipelines.errors import ModelMissingError, SettingsError
 from pipelines.stage import Model
 
+_CHAT = {"openai": "resources.models.chat:openai_chat", "gemini": "resources.models.chat:gemini_chat"}
 ADAPTERS: dict[str, dict[str, str]] = {
     "panel_detector": {"opencv": "resources.models.opencv_panels:OpenCvPanels"},
-    "text_reader": {"rapidocr": "resources.models.rapidocr_texts:RapidOcrTexts"},
+    "text_reader": {
+        "rapidocr": "resources.models.rapidocr_texts:RapidOcrTexts",
+        "openai": "resources.models.chat_texts:openai_texts",
+        "gemini": "resources.models.chat_texts:gemini_texts",
+    },
+    "captioner": _CHAT,
+    "page_classifier": _CHAT,
 }
 
 
-def describe_model(role: str, adapter: str, options: dict[str, Any]) -> Model[Any]:
+def describe_model(
+    role: str, adapter: str, options: Mapping[str, Any], runtime: Mapping[str, Any] | None = None
+) -> Model[Any]:
     """The model that a profile chose for a role; its adapter is imported and built where a shard is computed.
 
-    The source that its rows carry is the adapter class's attribute `SOURCE`, kept in its module so that naming a model
-    imports no library of models.
+    The source that its rows carry is the module's `SOURCE`, or what its `source(adapter, options)` makes of the options;
+    naming a model imports no library of models. A module with `IS_REMOTE` asks a service elsewhere.
     """
     known = ADAPTERS[role]
     if adapter not in known:
         raise SettingsError(
             f"no adapter `{adapter}` for the role {role}", remedy=f"The profile can name: {', '.join(sorted(known))}."
         )
-    source = import_module(known[adapter].partition(":")[0]).SOURCE
-    settings = (("path", known[adapter]), *sorted(options.items()))
-    return Model(source, build_adapter, settings)
+    module = import_module(known[adapter].partition(":")[0])
+    source = module.source(adapter, options) if hasattr(module, "source") else module.SOURCE
+    settings = {"path": known[adapter], **options}
+    return Model(source, build_adapter, settings, dict(runtime or {}), getattr(module, "IS_REMOTE", False))
 
 
 def build_adapter(path: str, **options: Any) -> Any:
-    """Import and build an adapter by `module:Class`; a missing library or a bad option is one clear sentence."""
+    """Import and build an adapter by `module:name`; a missing library or a bad option is one clear sentence."""
     module, _, name = path.partition(":")
-    try:
+    with clear_errors(path):
         return getattr(import_module(module), name)(**options)
+
+
+@contextmanager
+def clear_errors(path: str) -> Iterator[None]:
+    """Turn what goes wrong when an adapter is imported and built into an error that says what to do."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         raise ModelMissingError(
             f"the library {error.name} is not installed", where=path, remedy="Install the extra that this model needs."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.comics.captions import AnnotatedCaptions, quoted_words
+from pipelines.comics.captions import WriteCaptions, quoted_words
 from tests.stage_inputs import FakeInputs, run_stage
 
 
@@ -43,7 +43,7 @@ def test_captions_find_their_panels_by_number_and_one_without_a_panel_is_a_failu
         "source": "human",
     }
     inputs = FakeInputs("b", {"comic_panels": [panel], "comic_annotations": [note]})
-    rows, failures, _ = run_stage(AnnotatedCaptions(), inputs)
+    rows, failures, _ = run_stage(WriteCaptions(), inputs)
     assert [(r["panel_id"], r["caption"]) for r in rows] == [("b/0001/01", "A door.")]
     assert [(f.item_id, f.kind) for f in failures] == [("b/0001", "unknown_panel")]
     assert "panel 7" in failures[0].message

@@ -12,7 +12,7 @@ import pytest
 from pipelines.comics.annotations.files import read_annotation_files
 from pipelines.comics.annotations.matching import group_by_book
 from pipelines.comics.annotations.resolve import ResolveAnnotations
-from pipelines.comics.captions import AnnotatedCaptions
+from pipelines.comics.captions import WriteCaptions
 from pipelines.comics.detect_panels import DetectPanels
 from pipelines.comics.library import BookSource, find_books
 from pipelines.comics.page_kinds import DecideKinds
@@ -133,7 +133,7 @@ def test_every_split_has_samples_of_every_task(library: Path, books: dict[str, B
             ReadTexts(NoModel()),  # pyright: ignore[reportArgumentType]
             DecideKinds(),
             SplitStories(),
-            AnnotatedCaptions(),
+            WriteCaptions(),
             PanelFeatures(),
             BuildSamples(),
         ):

@@ -14,7 +14,7 @@ from pipelines.comics.annotations.entries import AnnotationEntry
 from pipelines.comics.annotations.payload import AnnotatedStory, book_stories, page_aspect
 from pipelines.comics.annotations.pixels import on_page
 from pipelines.comics.annotations.resolve import ResolveAnnotations
-from pipelines.comics.captions import AnnotatedCaptions
+from pipelines.comics.captions import WriteCaptions
 from pipelines.errors import ItemError
 from pipelines.geometry import Box
 from pipelines.schemas import COMIC_ANNOTATIONS
@@ -147,7 +147,7 @@ def test_captions_reach_the_panels_that_were_drawn_with_them(tmp_path: Path) -> 
         for n, panel in enumerate(found[2, "panels"], 1)
     ]
     inputs = FakeInputs("hero", {"comic_panels": panels, "comic_annotations": found.rows})
-    rows, failures, _ = run_stage(AnnotatedCaptions(), inputs)
+    rows, failures, _ = run_stage(WriteCaptions(), inputs)
     assert failures == []
     assert rows == [{"panel_id": "hero/0002/01", "book_id": "hero", "caption": "A door.", "source": "human"}]
 

@@ -1,0 +1,271 @@
+"""The one client for chat models: many questions in flight, each reply kept and paid once, and read as the form it must have.
+
+What does not belong here: protocols (`openai_service`, `gemini_service`), pace (`limits`), money (`spending`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic
+
+from pydantic import ValidationError
+
+from pipelines.chat import GUARD, ChatRequest, Media, Quoted, R, schema_of
+from pipelines.errors import ItemError, ModelMissingError, SettingsError, StopStage
+from pipelines.identity import fingerprint
+from resources.chat.cache import ReplyCache
+from resources.chat.limits import Limits
+from resources.chat.prices import Price, input_tokens, price_of
+from resources.chat.services import checked_url
+from resources.chat.spending import Spending, current_spending
+from resources.chat.wire import Call, MediaFile, Reply, Service, Turn
+
+_SHOWN = 300
+_ALL_REFUSED = 20
+"""Requests that the service calls invalid, with none answered: the settings are wrong, not the requests."""
+_OUTCOMES = {
+    "refused": ("reply_refused", "The model refused", "Ask another model, or annotate the item by hand."),
+    "empty": ("reply_empty", "The model's reply is empty", "Ask another model, or annotate the item by hand."),
+    "cut_off": ("reply_cut_off", "The reply was cut off at the limit of its length", "Ask another model."),
+    "request_refused": (
+        "request_refused",
+        "The service calls the request invalid",
+        "After mending the service or its settings, build the shard again with `force: true`.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Question(Generic[R]):
+    """A request with all that follows from it: its key, its price, and what an earlier reply to it was."""
+
+    request: ChatRequest[R]
+    key: str
+    earlier: tuple[str, str] | None = None
+    """The reply that did not fit, and the complaint about it."""
+
+
+class ChatClient:
+    """`pipelines.chat.ChatModel` on one service: `service` makes it, on first use and in the client's own thread."""
+
+    def __init__(
+        self,
+        service: Callable[[], Service],
+        *,
+        provider: str,
+        model: str,
+        settings: dict[str, Any],
+        kept: ReplyCache,
+        prices: dict[str, Price],
+        in_flight: int = 16,
+        per_minute: int | None = None,
+        tries: int = 6,
+        base_url: str = "",
+        batch: bool = False,
+    ) -> None:
+        self.batch = batch
+        self.provider, self.model, self.kept = provider, model, kept
+        self.price = price_of(model, prices)
+        self._settings, self._make, self._service = settings, service, None
+        self._pace, self._in_flight = (in_flight, per_minute, tries), in_flight
+        self._limits: Limits | None = None
+        self._flying: dict[str, Future[Reply]] = {}
+        self._lock = threading.Lock()
+        self._answered, self._refused = False, 0
+        self._where = f"{provider} {model}" + (f" at {checked_url(base_url)}" if base_url else "")
+
+    def ask(self, requests: Iterable[ChatRequest[R]]) -> Iterator[R | ItemError]:
+        """The answers in order; twice as many questions as may be in flight are looked at ahead."""
+        run = current_spending()
+        window: deque[tuple[Question[R], Future[Reply] | Reply | ItemError]] = deque()
+        try:
+            for request in requests:
+                question = Question(request, self.key(request))
+                window.append((question, self._begin(question, run)))
+                if len(window) >= 2 * self._in_flight:
+                    yield self._settle(*window.popleft(), run)
+            while window:
+                yield self._settle(*window.popleft(), run)
+        except StopStage:
+            # What was sent is paid: it is waited for, so that it is kept.
+            for _, begun in window:
+                if isinstance(begun, Future):
+                    begun.exception()
+            raise
+
+    def key(self, request: ChatRequest[Any], earlier: tuple[str, str] | None = None) -> str:
+        """The name under which the reply is kept: a digest of everything that the model is given."""
+        return fingerprint([self.provider, self.model, self._settings, *_content(request), *(earlier or ())])
+
+    def _begin(self, question: Question[Any], run: Spending) -> Future[Reply] | Reply | ItemError:
+        """The reply that is there, or the call for it."""
+        known = self.kept.get(question.key)
+        if known is not None:
+            run.kept(self.model)
+            self._answered = self._answered or known.outcome == "answered"
+            return known
+        with self._lock:
+            if question.key in self._flying:
+                run.kept(self.model)
+                return self._flying[question.key]
+        request = question.request
+        tokens = input_tokens(request, self.price) + (request.max_tokens if question.earlier else 0)
+        if run.mode == "note":
+            if run.note(self.model, self.price, question.key, tokens, request.expected_tokens) and run.noted:
+                run.noted(self, question)
+            return ItemError("pending", "The model was not asked yet", where=request.prompt)
+        try:
+            call = encoded(question)
+        except ItemError as error:
+            return error
+        return self._send(question, call, tokens, run)
+
+    def _send(self, question: Question[Any], call: Call, tokens: int, run: Spending) -> Future[Reply]:
+        if run.stopped:
+            raise run.stopped
+        held = run.reserve(self.model, self.price, tokens, call.max_tokens)
+        if question.earlier:
+            run.of(self.model).repairs += 1
+        with self._lock:
+            future = asyncio.run_coroutine_threadsafe(self._reply(question, call, tokens, held, run), loop())
+            self._flying[question.key] = future
+        future.add_done_callback(lambda _: self._flying.pop(question.key, None))
+        return future
+
+    async def _reply(self, question: Question[Any], call: Call, tokens: int, held: float, run: Spending) -> Reply:
+        """Call the service, count what it cost, and keep the reply before anyone sees it."""
+        try:
+            service = self.service
+            assert self._limits is not None
+            reply = await self._limits.call(lambda: service.call(call), self._where)
+        except BaseException as error:
+            run.unpaid(held)
+            if isinstance(error, (SettingsError, ModelMissingError)):
+                error = StopStage(error.what, where=error.where, remedy=error.remedy)
+            if isinstance(error, StopStage):
+                run.stop(error)
+            raise error from None
+        run.paid(self.model, self.price, held, tokens, (reply.input_tokens, reply.output_tokens))
+        self._judge(reply, run)
+        if reply.outcome != "request_refused" or self._answered:
+            await asyncio.to_thread(self.keep, question, reply)
+        return reply
+
+    def keep(self, question: Question[Any], reply: Reply) -> None:
+        """Keep a paid reply; raises `StopStage` when it cannot be, for the next ones would be lost as well."""
+        about = {"provider": self.provider, "model": self.model, "prompt": question.request.prompt}
+        try:
+            self.kept.put(question.key, reply, about)
+        except OSError as error:
+            remedy = "Free space or mend the rights of the lake, then run again."
+            raise StopStage(f"a paid reply cannot be kept: {error}", where=self.kept.store.url, remedy=remedy) from error
+
+    def _judge(self, reply: Reply, run: Spending) -> None:
+        """A request that is called invalid is the request's fault where others are answered, else that of the settings."""
+        if reply.outcome != "request_refused":
+            self._answered, self._refused = True, 0
+            return
+        self._refused += 1
+        if not self._answered and self._refused >= _ALL_REFUSED:
+            what = f"the service calls every request invalid; the last: {reply.text}"
+            remedy = "Check the model's `options` and `runtime` in the profile."
+            run.stop(StopStage(what, where=self._where, remedy=remedy))
+
+    @property
+    def service(self) -> Service:
+        """The service, made on first use in the thread of the event loop."""
+        if self._service is None:
+            self._service = self._make()
+            _services.append(self._service)
+            self._limits = Limits(*self._pace)
+        return self._service
+
+    def _settle(self, question: Question[R], begun: Future[Reply] | Reply | ItemError, run: Spending) -> R | ItemError:
+        """The value of a reply; one that does not fit is asked for once more, with what is wrong with it."""
+        if isinstance(begun, ItemError):
+            return begun
+        reply = begun.result() if isinstance(begun, Future) else begun
+        value = self._value(question, reply)
+        if not isinstance(value, str):
+            return value
+        if question.earlier is None:
+            earlier = (reply.text, value)
+            again = Question(question.request, self.key(question.request, earlier), earlier)
+            return self._settle(again, self._begin(again, run), run)
+        return self._error("reply_invalid", f"The reply does not fit, also when asked again: {value}", question, reply)
+
+    def _value(self, question: Question[R], reply: Reply) -> R | ItemError | str:
+        """The reply as the request's form, an error where there is no reply, or the complaint where it does not fit."""
+        if reply.outcome != "answered":
+            kind, what, remedy = _OUTCOMES[reply.outcome]
+            return self._error(kind, what, question, reply, remedy)
+        try:
+            value = question.request.reply.model_validate_json(_json_in(reply.text))
+        except ValidationError as error:
+            faults = [f"{'.'.join(map(str, f['loc'])) or 'the reply'}: {f['msg']}" for f in error.errors()[:5]]
+            return "; ".join(faults)
+        return (question.request.check(value) if question.request.check else "") or value
+
+    def _error(self, kind: str, what: str, question: Question[Any], reply: Reply, remedy: str = "") -> ItemError:
+        where = f"{self._where}, reply kept as {self.kept.path(question.key)}"
+        said = f": {reply.text[:_SHOWN]!r}" if reply.text else ""
+        return ItemError(kind, f"{what}{said}", where=where, remedy=remedy or "Ask another model, or annotate by hand.")
+
+
+def encoded(question: Question[Any]) -> Call:
+    """The call of a question, its media encoded; raises the `ItemError` of media that cannot be made."""
+    request = question.request
+    parts: list[str | MediaFile] = []
+    for part in request.parts:
+        if isinstance(part, Media):
+            parts.append(MediaFile(part.media_type, part.encode()))
+        else:
+            parts.append(part.fenced() if isinstance(part, Quoted) else part.text)
+    turns = [Turn(False, tuple(parts))]
+    if question.earlier:
+        reply, complaint = question.earlier
+        words = f"That reply cannot be used. {complaint}. Reply again to the same request, in the form that was asked for."
+        turns += [Turn(True, (reply,)), Turn(False, (words,))]
+    name = request.prompt.partition("@")[0].replace("-", "_")
+    return Call(_instruction(request), tuple(turns), name, schema_of(request.reply), request.max_tokens)
+
+
+def _instruction(request: ChatRequest[Any]) -> str:
+    needs_guard = any(isinstance(part, (Quoted, Media)) for part in request.parts)
+    return f"{request.instruction}\n\n{GUARD}" if needs_guard else request.instruction
+
+
+def _content(request: ChatRequest[Any]) -> list[Any]:
+    parts = [
+        [part.media_type, part.identity, part.width, part.height, part.seconds]
+        if isinstance(part, Media)
+        else [part.fenced() if isinstance(part, Quoted) else part.text]
+        for part in request.parts
+    ]
+    return [request.prompt, _instruction(request), parts, schema_of(request.reply), request.max_tokens]
+
+
+def _json_in(text: str) -> str:
+    """The JSON object in a reply: models put it in code fences, behind their thoughts, or between sentences."""
+    text = text.rpartition("</think>")[2]
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text
+
+
+_services: list[Service] = []
+"""Services live as long as the process: collected in another thread, their sockets would be closed under the loop, and
+a later connection that gets the same number would never be woken."""
+
+
+@cache
+def loop() -> asyncio.AbstractEventLoop:
+    """The event loop of all clients of this process, in a thread of its own."""
+    running = asyncio.new_event_loop()
+    threading.Thread(target=running.run_forever, name="chat", daemon=True).start()
+    return running
