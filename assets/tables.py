@@ -3,7 +3,7 @@
 Which tables there are is said in the modules named after their field (`assets.comics`, ...).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,13 @@ import dagster as dg
 import pyarrow as pa
 from pydantic import Field
 
-from pipelines.errors import LakeError
+from assets.spending import advance_batches, counted, estimate, snapshot, stale_shards, usage_since
+from pipelines.errors import LakeError, SettingsError, StopStage
 from pipelines.markdown import escape, table
 from pipelines.schemas import FAILURES, TABLES
 from pipelines.stage import Failure, Stage
-from resources.build import BuildReport, Progress, Source, build_table, output_tables, plan
+from resources.build import BuildReport, Progress, Source, build_table, output_tables, plan, stored_report
+from resources.chat.spending import Spending
 from resources.engines.progress import ProgressReporter
 from resources.project import Project
 from resources.shard_writer import beside
@@ -37,10 +39,14 @@ class StoryloomResource(dg.ConfigurableResource):
 
 
 class BuildConfig(dg.Config):
-    """Run configuration of a table: rebuild some shards alone, or rebuild what is current too."""
+    """Run configuration of a table: rebuild some shards alone, or what is current too; money."""
 
     shards: list[str] = Field(default_factory=list)
     force: bool = False
+    estimate_only: bool = False
+    """Say what the chat models would be asked and what that would cost; nothing is asked and nothing built."""
+    budget: float | None = Field(default=None, ge=0)
+    """The most that the run may spend on chat models, in US dollars, in place of the profile's."""
 
 
 @dataclass(frozen=True)
@@ -110,15 +116,61 @@ def _table_asset(
         code_version=str(spec.version),
         metadata={"dagster/column_schema": column_schema(TABLES[spec.name]), "dagster/table_name": spec.name},
         check_specs=[dg.AssetCheckSpec("failures", asset=spec.name, description="Items that could not be processed")],
+        # Nothing comes out where a run only estimates, or waits for a batch job.
+        output_required=False,
     )
     def build(
         context: dg.AssetExecutionContext, config: BuildConfig, storyloom: StoryloomResource
-    ) -> dg.MaterializeResult:
+    ) -> Iterator[dg.MaterializeResult | dg.AssetCheckResult]:
         project = storyloom.open()
-        _ensure_upstream(context, project, upstream, assets)
-        stage = spec.stage(project)
-        found = spec.find(project)
-        progress = ProgressReporter(context.log.info)
+        budget = project.profile.chat.budget if config.budget is None else config.budget
+        with counted(context.run_id, budget) as run:
+            _ensure_upstream(context, project, upstream, assets, estimate_only=config.estimate_only)
+            stage, found = spec.stage(project), spec.find(project)
+            if waiting := _waiting(context, project, stage, found, config, run):
+                context.log.info(waiting)
+                yield failures_check(project, [stored_report(stage, project.lake)])
+                return
+            yield _built(context, project, spec, stage, found, config, run)
+
+    return build
+
+
+def _waiting(
+    context: dg.AssetExecutionContext,
+    project: Project,
+    stage: Stage,
+    found: Found,
+    config: BuildConfig,
+    run: Spending,
+) -> str:
+    """Why the table is not built in this run, empty when it is: only an estimate was asked for, or batch jobs run."""
+    if not config.estimate_only and not stage.is_remote:
+        return ""
+    tasks = stale_shards(stage, project, found, config.shards, force=config.force)
+    if config.estimate_only:
+        metadata, words = estimate(project, stage, tasks)
+        context.log_event(dg.AssetObservation(context.asset_key, metadata=metadata))
+        return f"Estimate for {context.asset_key.to_user_string()}, nothing was asked or built: {words}."
+    state = advance_batches(project, stage, tasks, run)
+    if not state.waiting:
+        return ""
+    context.log_event(dg.AssetObservation(context.asset_key, metadata={"batch": "; ".join(state.waiting)}))
+    return f"Waiting for batch jobs: {'; '.join(state.waiting)}. Run again later: replies are fetched, then the table is built."
+
+
+def _built(
+    context: dg.AssetExecutionContext,
+    project: Project,
+    spec: TableSpec,
+    stage: Stage,
+    found: Found,
+    config: BuildConfig,
+    run: Spending,
+) -> dg.MaterializeResult:
+    progress = ProgressReporter(context.log.info)
+    before = snapshot(run)
+    try:
         report = build_table(
             stage,
             project.lake,
@@ -130,17 +182,17 @@ def _table_asset(
             only=config.shards,
             force=config.force,
         )
-        if report.failed_shards and not report.built + report.kept:
-            raise LakeError(f"no shard of {spec.name} could be computed: {report.failed_shards[0].error}")
-        finished = spec.finish(project, progress)
-        metadata = report_metadata(project, stage, report) | dict(finished.metadata)
-        return dg.MaterializeResult(
-            metadata=metadata,
-            data_version=dg.DataVersion(project.lake.content(output_tables(stage))),
-            check_results=[failures_check(project, [report, *finished.reports])],
-        )
-
-    return build
+    except StopStage as stopped:
+        raise dg.Failure(str(stopped), metadata=usage_since(before, run), allow_retries=False) from None
+    if report.failed_shards and not report.built + report.kept:
+        raise LakeError(f"no shard of {spec.name} could be computed: {report.failed_shards[0].error}")
+    finished = spec.finish(project, progress)
+    metadata = report_metadata(project, stage, report) | usage_since(before, run) | dict(finished.metadata)
+    return dg.MaterializeResult(
+        metadata=metadata,
+        data_version=dg.DataVersion(project.lake.content(output_tables(stage))),
+        check_results=[failures_check(project, [report, *finished.reports])],
+    )
 
 
 def _ensure_upstream(
@@ -148,24 +200,32 @@ def _ensure_upstream(
     project: Project,
     upstream: Sequence[TableSpec],
     assets: Mapping[str, dg.AssetsDefinition],
+    *,
+    estimate_only: bool,
 ) -> None:
     """Build the tables before this one where they are missing or outdated, or stop and name what is missing.
 
     They are built where the profile says `build_missing_upstream`, and where the run was asked for a table together with
     tables before it (Dagster's `+table` means those just before it, which would leave gaps). That is a run of its
-    own, recorded in the same Dagster instance. Tables that this run builds itself are not looked at.
+    own, recorded in the same Dagster instance. Tables that this run builds itself are not looked at. Where only an
+    estimate is wanted, no table is built that would ask a chat model.
     """
     selected = {key.to_user_string() for key in context.job_def.asset_layer.selected_asset_keys}
     others = [spec for spec in upstream if spec.name not in selected]
     found = {spec.name: spec.find(project) for spec in others}
-    states = {
-        s.name: plan(s.stage(project), project.lake, found[s.name].sources, found[s.name].expected) for s in others
-    }
+    stages = {spec.name: spec.stage(project) for spec in others}
+    states = {n: plan(stage, project.lake, found[n].sources, found[n].expected) for n, stage in stages.items()}
     missing: list[str] = []
     for spec in others:
         if states[spec.name].missing or not set(spec.deps).isdisjoint(missing):
             missing.append(spec.name)
     outdated = [name for name, state in states.items() if not state.is_current]
+    asking = [name for name in outdated if stages[name].is_remote]
+    if estimate_only and asking:
+        raise SettingsError(
+            f"the estimate needs {', '.join(asking)}, which asks a chat model itself",
+            remedy="Estimate and build that first, then estimate this.",
+        )
     if (project.profile.build_missing_upstream and outdated) or (missing and len(others) < len(upstream)):
         context.log.info(f"Building the upstream tables first: {', '.join(states)}")
         resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from pipelines.errors import LakeError
 from pipelines.identity import fingerprint
+from pipelines.schemas import FAILURES
 from pipelines.stage import Failure, Stage
 from resources.lake import Footer, Lake
 from resources.shard_writer import beside, write_failures
@@ -191,6 +192,14 @@ def _count(report: BuildReport, stage: Stage, lake: Lake, tables: list[str]) -> 
     first = lake.footers(tables[0]).values()
     report.failures = sum(f.failures for f in first) + len(report.failed_shards)
     report.dropped = sum(f.dropped for f in first)
+
+
+def stored_report(stage: Stage, lake: Lake) -> BuildReport:
+    """What a table holds now, without building it."""
+    report = BuildReport()
+    _count(report, stage, lake, output_tables(stage))
+    report.failures = lake.read_table(beside("_failures", stage.output), FAILURES, ["item_id"]).num_rows
+    return report
 
 
 def output_tables(stage: Stage) -> list[str]:

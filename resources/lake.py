@@ -169,6 +169,12 @@ class Lake:
         except FileNotFoundError:
             return
 
+    def files(self, folder: str) -> list[str]:
+        """Names of the small files in a folder, in order; hidden ones are left out."""
+        selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
+        infos = self.fs.get_file_info(selector)
+        return sorted(i.base_name for i in infos if i.type == pafs.FileType.File and i.base_name[0] not in "._")
+
     def get(self, path: str) -> bytes | None:
         """A small file's bytes, None when it does not exist."""
         try:

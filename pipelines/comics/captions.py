@@ -63,7 +63,9 @@ class WriteCaptions(Stage):
     @property
     def reads(self) -> tuple[str, ...]:
         """Without a captioner neither pictures nor texts are looked at."""
-        return self.inputs if self.captioner is None else (*self.inputs, "comic_pages", "comic_texts", "comic_page_kinds")
+        return (
+            self.inputs if self.captioner is None else (*self.inputs, "comic_pages", "comic_texts", "comic_page_kinds")
+        )
 
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         """Yield the captions of one book, panel by panel; a person's caption without a panel is a failure."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -24,7 +24,9 @@ from resources.chat.limits import Limits
 from resources.chat.prices import Price, input_tokens, price_of
 from resources.chat.services import checked_url
 from resources.chat.spending import Spending, current_spending
-from resources.chat.wire import Call, MediaFile, Reply, Service, Turn
+from resources.chat.wire import BatchJob, Call, MediaFile, Reply, Service, Turn
+
+T = TypeVar("T")
 
 _SHOWN = 300
 _ALL_REFUSED = 20
@@ -141,9 +143,7 @@ class ChatClient:
     async def _reply(self, question: Question[Any], call: Call, tokens: int, held: float, run: Spending) -> Reply:
         """Call the service, count what it cost, and keep the reply before anyone sees it."""
         try:
-            service = self.service
-            assert self._limits is not None
-            reply = await self._limits.call(lambda: service.call(call), self._where)
+            reply = await self.paced(lambda: self.service.call(call))
         except BaseException as error:
             run.unpaid(held)
             if isinstance(error, (SettingsError, ModelMissingError)):
@@ -154,17 +154,19 @@ class ChatClient:
         run.paid(self.model, self.price, held, tokens, (reply.input_tokens, reply.output_tokens))
         self._judge(reply, run)
         if reply.outcome != "request_refused" or self._answered:
-            await asyncio.to_thread(self.keep, question, reply)
+            await asyncio.to_thread(self.keep, question.key, question.request.prompt, reply)
         return reply
 
-    def keep(self, question: Question[Any], reply: Reply) -> None:
+    def keep(self, key: str, prompt: str, reply: Reply) -> None:
         """Keep a paid reply; raises `StopStage` when it cannot be, for the next ones would be lost as well."""
-        about = {"provider": self.provider, "model": self.model, "prompt": question.request.prompt}
+        about = {"provider": self.provider, "model": self.model, "prompt": prompt}
         try:
-            self.kept.put(question.key, reply, about)
+            self.kept.put(key, reply, about)
         except OSError as error:
             remedy = "Free space or mend the rights of the lake, then run again."
-            raise StopStage(f"a paid reply cannot be kept: {error}", where=self.kept.store.url, remedy=remedy) from error
+            raise StopStage(
+                f"a paid reply cannot be kept: {error}", where=self.kept.store.url, remedy=remedy
+            ) from error
 
     def _judge(self, reply: Reply, run: Spending) -> None:
         """A request that is called invalid is the request's fault where others are answered, else that of the settings."""
@@ -185,6 +187,33 @@ class ChatClient:
             _services.append(self._service)
             self._limits = Limits(*self._pace)
         return self._service
+
+    @property
+    def batch_bytes(self) -> int:
+        """How large a batch job's requests may be together."""
+        return self.service.batch_bytes
+
+    async def submit_batch(self, name: str, calls: list[tuple[str, Call]]) -> str:
+        """Submit a batch job under a name; returns the provider's id of it."""
+        return await self.paced(lambda: self.service.submit(name, calls))
+
+    async def find_batch(self, name: str) -> str | None:
+        """The id of the job that was submitted under this name."""
+        return await self.paced(lambda: self.service.find(name))
+
+    async def look_at_batch(self, job: str) -> BatchJob:
+        """How far a job is."""
+        return await self.paced(lambda: self.service.look(job))
+
+    def batch_results(self, job: str, keys: list[str]) -> AsyncIterator[tuple[str, Reply]]:
+        """The replies of an ended job."""
+        return self.service.results(job, keys)
+
+    async def paced(self, send: Callable[[], Awaitable[T]]) -> T:
+        """What `send` gives, within the client's limits."""
+        service = self.service  # made here, with its limits
+        assert service is not None and self._limits is not None
+        return await self._limits.call(send, self._where)
 
     def _settle(self, question: Question[R], begun: Future[Reply] | Reply | ItemError, run: Spending) -> R | ItemError:
         """The value of a reply; one that does not fit is asked for once more, with what is wrong with it."""
@@ -230,7 +259,9 @@ def encoded(question: Question[Any]) -> Call:
     turns = [Turn(False, tuple(parts))]
     if question.earlier:
         reply, complaint = question.earlier
-        words = f"That reply cannot be used. {complaint}. Reply again to the same request, in the form that was asked for."
+        words = (
+            f"That reply cannot be used. {complaint}. Reply again to the same request, in the form that was asked for."
+        )
         turns += [Turn(True, (reply,)), Turn(False, (words,))]
     name = request.prompt.partition("@")[0].replace("-", "_")
     return Call(_instruction(request), tuple(turns), name, schema_of(request.reply), request.max_tokens)

@@ -24,6 +24,7 @@ class GeminiService:
     """`resources.chat.wire.Service` for one Gemini model."""
 
     provider = "gemini"
+    batch_bytes = 14 * 2**20
 
     def __init__(
         self, model: str, *, base_url: str = "", key_variable: str = "GEMINI_API_KEY", timeout: float = 120.0,

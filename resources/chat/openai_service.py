@@ -31,6 +31,7 @@ class OpenAIService:
     """
 
     provider = "openai"
+    batch_bytes = 100 * 2**20
 
     def __init__(
         self, model: str, *, base_url: str = "", key_variable: str = "OPENAI_API_KEY", timeout: float = 120.0,

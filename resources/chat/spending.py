@@ -161,6 +161,11 @@ def spending(run: Spending) -> Iterator[Spending]:
         _current.remove(run)
 
 
+def open_spending() -> Spending | None:
+    """The innermost run that is being counted."""
+    return _current[-1] if _current else None
+
+
 def current_spending() -> Spending:
-    """The innermost run that is being counted; outside of any, one without a budget whose counts nobody reads."""
-    return _current[-1] if _current else Spending()
+    """The same; outside of any, one without a budget whose counts nobody reads."""
+    return open_spending() or Spending()

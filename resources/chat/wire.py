@@ -76,6 +76,8 @@ class Service(Protocol):
     """
 
     provider: str
+    batch_bytes: int
+    """How large a batch job's requests may be together."""
 
     async def call(self, call: Call) -> Reply:
         """One request and its reply."""
