@@ -51,4 +51,5 @@ def library_changes(context: dg.SensorEvaluationContext, storyloom: StoryloomRes
         )
     if state == built:
         return dg.SensorResult(skip_reason="The library has not changed.")
-    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=state)], cursor=f"{state} {state}")
+    # No run key: Dagster runs each key once for ever, and a library may come back to an earlier state.
+    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=f"{state} {state}")

@@ -1,5 +1,7 @@
 """Asset checks over finished tables: the samples are what they must be, no split gives another away, no shortcut wins."""
 
+from collections import defaultdict
+
 import dagster as dg
 import pyarrow as pa
 
@@ -11,11 +13,13 @@ from pipelines.pick_a_panel.near_duplicates import LEAST_CONTRAST, near_duplicat
 from pipelines.pick_a_panel.solvers import BY_DESIGN
 from pipelines.schemas import (
     COMIC_BOOKS,
+    COMIC_CAPTIONS,
     COMIC_PAGE_KINDS,
     COMIC_PAGES,
     COMIC_PANEL_FEATURES,
     COMIC_PANELS,
     COMIC_STORIES,
+    COMIC_TEXTS,
     COMICSPAP_AUDIT,
     COMICSPAP_SAMPLES,
     SPLITS,
@@ -23,6 +27,7 @@ from pipelines.schemas import (
 from resources.lake import Lake
 
 _SHOWN = 20
+_GAP = 1000
 
 
 def _listed(lines: list[str]) -> dg.MarkdownMetadataValue:
@@ -44,13 +49,25 @@ def _stories(lake: Lake, books: set[str]) -> dict[str, Story]:
         panels.sort(key=lambda row: (row["page_number"], row["reading_order"]))
         features = lake.read("comic_panel_features", book, COMIC_PANEL_FEATURES, ["panel_id", "phash"]).to_pylist()
         hashes = {row["panel_id"]: int(row["phash"], 16) for row in features}
-        copies = lake.read("comic_pages", book, COMIC_PAGES, ["page_id", "duplicate_of"]).to_pylist()
+        copies = lake.read("comic_pages", book, COMIC_PAGES, ["page_id", "page_number", "duplicate_of"]).to_pylist()
         original = {row["page_id"]: row["duplicate_of"] for row in copies}
+        read = {row["page_number"] for row in copies}
+        texts: defaultdict[str, list[str]] = defaultdict(list)
+        for row in lake.read("comic_texts", book, COMIC_TEXTS, ["panel_id", "text"]).to_pylist():
+            texts[row["panel_id"]].append(" ".join(row["text"].split()))
+        written = lake.read("comic_captions", book, COMIC_CAPTIONS, ["panel_id", "caption"]).to_pylist()
+        captions = {row["panel_id"]: row["caption"] for row in written}
         for story in lake.read("comic_stories", book, COMIC_STORIES).to_pylist():
-            mine = {page for page, number in pages.items() if story["first_page"] <= number <= story["last_page"]}
+            numbers = range(story["first_page"], story["last_page"] + 1)
+            mine = {page for page, number in pages.items() if number in numbers}
             once = {page for page in mine if original.get(page) not in mine}
-            ids = [row["panel_id"] for row in panels if row["page_id"] in once and row["panel_id"] in hashes]
-            found[story["story_id"]] = Story({panel: place for place, panel in enumerate(ids)}, hashes)
+            lost = [number for number in numbers if number not in read]
+            places = {}
+            for place, row in enumerate(row for row in panels if row["page_id"] in once):
+                # A lost page leaves a gap, and so does a panel that was not looked at.
+                if row["panel_id"] in hashes:
+                    places[row["panel_id"]] = place + _GAP * sum(number < row["page_number"] for number in lost)
+            found[story["story_id"]] = Story(places, hashes, texts, captions)
     return found
 
 

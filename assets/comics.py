@@ -104,7 +104,7 @@ COMICS = [
         _VISION,
         lambda project: DetectPanels(project.model("panel_detector")),
         ("comic_books", "comic_pages", "comic_annotations"),
-        finish=lambda project, progress: Finished(page_pictures(project, texts=False)),
+        finish=lambda project, progress, config: Finished(page_pictures(project, texts=False)),
     ),
     TableSpec(
         "comic_texts",
@@ -113,7 +113,7 @@ COMICS = [
         {"parquet", "onnx"},
         lambda project: ReadTexts(project.model("text_reader")),
         ("comic_books", "comic_pages", "comic_panels", "comic_annotations"),
-        finish=lambda project, progress: Finished(page_pictures(project, texts=True)),
+        finish=lambda project, progress, config: Finished(page_pictures(project, texts=True)),
     ),
     TableSpec(
         "comic_panel_features",
@@ -146,6 +146,6 @@ COMICS = [
         _FILES,
         lambda project: WriteCaptions(project.model("captioner")),
         ("comic_panels", "comic_annotations", "comic_pages", "comic_texts", "comic_page_kinds"),
-        finish=lambda project, progress: _captions(project),
+        finish=lambda project, progress, config: _captions(project),
     ),
 ]

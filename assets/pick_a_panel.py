@@ -9,7 +9,7 @@ import dataclasses
 import dagster as dg
 
 from assets.releases import release_split
-from assets.tables import Finished, Found, TableSpec
+from assets.tables import BuildConfig, Finished, Found, TableSpec
 from pipelines.markdown import table
 from pipelines.pick_a_panel.audit import AuditSamples
 from pipelines.pick_a_panel.build import BuildSamples
@@ -48,8 +48,8 @@ def _select(project: Project, split: str) -> SelectSamples:
 
 
 def _split_table(split: str) -> TableSpec:
-    def finish(project: Project, progress: Progress) -> Finished:
-        return release_split(project, split, books_of(project, split), progress)
+    def finish(project: Project, progress: Progress, config: BuildConfig) -> Finished:
+        return release_split(project, split, books_of(project, split), progress, config)
 
     return TableSpec(
         f"comicspap_{split}",
@@ -104,6 +104,6 @@ PICK_A_PANEL = [
         AuditSamples.gathers,
         version=AuditSamples.version,
         find=lambda project: Found(expected=SPLITS),
-        finish=lambda project, progress: Finished({"shortcuts": _shortcuts(project)}),
+        finish=lambda project, progress, config: Finished({"shortcuts": _shortcuts(project)}),
     ),
 ]

@@ -14,7 +14,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.previews import picture_key, sample_pictures, sample_scenes, scene_tables
-from assets.tables import Finished
+from assets.tables import BuildConfig, Finished
 from pipelines.identity import fingerprint
 from pipelines.markdown import table
 from pipelines.pick_a_panel.release_schema import RELEASE_NAME
@@ -26,14 +26,16 @@ from resources.project import Project
 FOLDER = f"releases/{RELEASE_NAME}"
 
 
-def release_split(project: Project, split: str, books: list[str], progress: Progress) -> Finished:
+def release_split(project: Project, split: str, books: list[str], progress: Progress, config: BuildConfig) -> Finished:
     """Bring the release of one split up to date and write the card anew; returns what the split's asset shows."""
     from pipelines.pick_a_panel.card import FIGURE
 
-    reports = [
-        build_table(stage, project.lake, project.engine(stage), progress, expected=expected)
-        for stage, expected in _stages(project, split, books)
-    ]
+    builds = []
+    for stage, expected in _stages(project, split, books):
+        only = [shard for shard in config.shards if shard in expected]
+        engine = project.engine(stage)
+        report = build_table(stage, project.lake, engine, progress, expected=expected, only=only, force=config.force)
+        builds.append((stage, report))
     counts = _option_counts(project)
     if figure := _figure(project):
         project.lake.put(f"{FOLDER}/{FIGURE}", figure)
@@ -41,12 +43,12 @@ def release_split(project: Project, split: str, books: list[str], progress: Prog
     metadata: dict[str, Any] = {
         "samples": dg.MetadataValue.md(_counts_table(counts, split)),
         "release": dg.MetadataValue.path(project.lake.path(FOLDER)),
-        "release_rows_built": sum(report.rows_built for report in reports),
+        "release_rows_built": sum(report.rows_built for _, report in builds),
     }
     metadata |= sample_pictures(project, split)
     if note := _note(project, split, books, counts):
         metadata["note"] = note
-    return Finished(metadata, reports)
+    return Finished(metadata, builds)
 
 
 def _stages(project: Project, split: str, books: list[str]) -> Iterator[tuple[Stage, list[str]]]:

@@ -32,10 +32,13 @@ class StoryloomResource(dg.ConfigurableResource):
     library: str = ""
     lake: str = ""
     profile: str = ""
+    seed: int | None = None
 
     def open(self) -> Project:
         """The project with these settings."""
-        return Project.open(library=self.library or None, lake=self.lake or None, profile=self.profile or None)
+        return Project.open(
+            library=self.library or None, lake=self.lake or None, profile=self.profile or None, seed=self.seed
+        )
 
 
 class BuildConfig(dg.Config):
@@ -66,10 +69,10 @@ class Finished:
     """What was made after a table: metadata of the asset, and the builds whose failures count as the table's."""
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    reports: Sequence[BuildReport] = ()
+    builds: Sequence[tuple[Stage, BuildReport]] = ()
 
 
-Finish = Callable[[Project, Progress], Finished]
+Finish = Callable[[Project, Progress, BuildConfig], Finished]
 """Makes what stands on a finished table (previews, a release)."""
 
 
@@ -86,7 +89,7 @@ class TableSpec:
     version: int = 1
     """Code version that Dagster shows: the stage's, or higher where what follows the stage changed."""
     find: Callable[[Project], Found] = lambda project: Found()
-    finish: Finish = lambda project, progress: Finished()
+    finish: Finish = lambda project, progress, config: Finished()
 
 
 def table_assets(specs: Sequence[TableSpec]) -> list[dg.AssetsDefinition]:
@@ -186,12 +189,15 @@ def _built(
         raise dg.Failure(str(stopped), metadata=usage_since(before, run), allow_retries=False) from None
     if report.failed_shards and not report.built + report.kept:
         raise LakeError(f"no shard of {spec.name} could be computed: {report.failed_shards[0].error}")
-    finished = spec.finish(project, progress)
-    metadata = report_metadata(project, stage, report) | usage_since(before, run) | dict(finished.metadata)
+    finished = spec.finish(project, progress, config)
+    stages = [stage, *(stage for stage, _ in finished.builds)]
+    metadata = report_metadata(project, report, stages) | usage_since(before, run) | dict(finished.metadata)
+    if "note" in metadata:
+        context.log.warning(f"{spec.name}: {metadata['note']}")
     return dg.MaterializeResult(
         metadata=metadata,
         data_version=dg.DataVersion(project.lake.content(output_tables(stage))),
-        check_results=[failures_check(project, [report, *finished.reports])],
+        check_results=[failures_check(project, [report, *(report for _, report in finished.builds)])],
     )
 
 
@@ -256,8 +262,8 @@ def column_schema(schema: pa.Schema) -> dg.TableSchema:
     return dg.TableSchema(columns=columns)
 
 
-def report_metadata(project: Project, stage: Stage, report: BuildReport) -> dict[str, Any]:
-    """Numbers of a build as metadata that the Dagster UI can plot, and its failures as a table."""
+def report_metadata(project: Project, report: BuildReport, stages: Sequence[Stage]) -> dict[str, Any]:
+    """Numbers of a build as metadata that the Dagster UI can plot, and the failures of all its stages as a table."""
     metadata: dict[str, Any] = {
         "dagster/row_count": report.rows,
         "shards_built": report.built,
@@ -268,7 +274,8 @@ def report_metadata(project: Project, stage: Stage, report: BuildReport) -> dict
         "seconds": round(report.seconds, 3),
         "rows_per_second": round(report.rows_built / report.seconds, 1) if report.seconds else 0.0,
     }
-    rows = project.lake.read_table(beside("_failures", stage.output), FAILURES).slice(0, _SHOWN_FAILURES).to_pylist()
+    tables = [project.lake.read_table(beside("_failures", stage.output), FAILURES) for stage in stages]
+    rows = pa.concat_tables(tables).slice(0, _SHOWN_FAILURES).to_pylist()
     if rows:
         cells = [[escape(r["item_id"]), escape(r["kind"]), escape(r["message"])] for r in rows]
         metadata["failed_items"] = dg.MetadataValue.md(table(["item", "kind", "message"], cells, numbers=False))

@@ -82,6 +82,8 @@ class Stage(ABC):
     """The output table, a key of `pipelines.schemas.TABLES`."""
     inputs: ClassVar[tuple[str, ...]] = ()
     """Upstream tables; the content of their shards is part of the fingerprint."""
+    columns: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Of these upstream tables only these columns are read: a change in others leaves the shard as it is."""
     gathers: ClassVar[tuple[str, ...]] = ()
     """Upstream tables that are read whole, by stages whose shard is more than a book; small ones only."""
     partitions: ClassVar[tuple[str, tuple[str, ...]] | None] = None

@@ -16,7 +16,7 @@ from pipelines.identity import fingerprint
 from pipelines.schemas import FAILURES
 from pipelines.stage import Failure, Stage
 from resources.lake import Footer, Lake
-from resources.shard_writer import beside, write_failures
+from resources.shard_writer import WHOLE, beside, write_failures
 
 OUTSIDE = "//"
 """Shard key of failures that belong to no shard; no id of a book can hold an empty part."""
@@ -67,7 +67,7 @@ class Plan:
     current: dict[str, Footer]
     gone: list[str]
     missing: int
-    """How many of `todo` do not exist at all (the rest are stale)."""
+    """How many of `todo` do not exist and did not fail (the rest are stale, or are tried again)."""
 
     @property
     def is_current(self) -> bool:
@@ -124,9 +124,10 @@ def plan(
     config = (
         [stage.config(), {table: lake.content([table]) for table in stage.gathers}] if stage.gathers else stage.config()
     )
+    beside_them = lake.footers(beside("_failures", stage.output))
     todo, current, missing = [], {}, 0
     for shard in wanted:
-        reads = {t: f[shard].content if shard in f else "" for t, f in upstream.items()}
+        reads = {t: _read_content(stage, t, f[shard]) if shard in f else "" for t, f in upstream.items()}
         source = sources[shard] if sources is not None else None
         wish = fingerprint([stage.name, stage.version, config, reads, source.digest if source else ""])
         is_current = all(shard in o and o[shard].fingerprint == wish for o in outputs)
@@ -134,13 +135,22 @@ def plan(
             if all(shard in o for o in outputs):
                 current[shard] = outputs[0][shard]
             continue
-        missing += not all(shard in o for o in outputs)
+        # A shard that failed as a whole is tried again by each build, but nothing waits for it.
+        quarantined = shard in beside_them and beside_them[shard].fingerprint == WHOLE
+        missing += not quarantined and not all(shard in o for o in outputs)
         weight = max((f[shard].rows for f in upstream.values() if shard in f), default=0)
         todo.append(ShardTask(shard, wish, source.value if source else None, weight))
     # A shard that failed from the start has no file, only its failure rows.
-    known = {s for found in [*outputs, lake.footers(beside("_failures", stage.output))] for s in found}
+    known = {s for found in [*outputs, beside_them] for s in found}
     gone = [] if chosen else sorted(known - set(wanted) - {OUTSIDE})
     return Plan(sorted(todo, key=lambda t: -t.weight), current, gone, missing)
+
+
+def _read_content(stage: Stage, table: str, footer: Footer) -> str | list[str]:
+    """What of an upstream shard decides: all of it, or the columns that the stage says it reads."""
+    if table not in stage.columns:
+        return footer.content
+    return [footer.columns.get(name, "") for name in stage.columns[table]]
 
 
 def build_table(

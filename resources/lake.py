@@ -7,10 +7,11 @@ is decided in `resources.build`.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -42,6 +43,8 @@ class Footer:
     failures: int
     dropped: int
     shard: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each column, except pictures."""
 
 
 @dataclass
@@ -116,8 +119,12 @@ class Lake:
         get = {k.removeprefix(_KEY): v for k, v in values.items()}
         if "fingerprint" not in get or "shard" not in get:
             return None
-        counts = int(get.get("failures", 0)), int(get.get("dropped", 0))
-        return Footer(get["fingerprint"], get.get("content", ""), meta.num_rows, *counts, get["shard"])
+        try:
+            counts = int(get.get("failures", 0)), int(get.get("dropped", 0))
+            columns = json.loads(get.get("columns", "{}"))
+        except ValueError:
+            return None
+        return Footer(get["fingerprint"], get.get("content", ""), meta.num_rows, *counts, get["shard"], columns)
 
     def has_table(self, table: str) -> bool:
         """Whether a table has any shard."""

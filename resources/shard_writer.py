@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.identity import canonical_json, fingerprint
 from pipelines.schemas import DROPPED, FAILURES
 from pipelines.stage import Dropped, Failure, Row, Stage
 from resources.lake import Lake
@@ -23,6 +24,8 @@ from resources.lake import Lake
 GROUP_BYTES = 32 * 2**20
 """A row group is closed at this many bytes of pictures: what a reader holds at once."""
 GROUP_ROWS = 16_384
+WHOLE = "failed as a whole"
+"""In place of a fingerprint, in the footer of the failure rows of a shard that could not be computed at all."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +70,14 @@ def beside(kind: str, output: str) -> str:
     return f"{kind}/{output.replace('/{}', '')}"
 
 
-def write_failures(lake: Lake, stage: Stage, shard: str, failures: Sequence[Failure]) -> None:
-    """Replace the failure rows of a shard; without any the file goes away."""
+def write_failures(lake: Lake, stage: Stage, shard: str, failures: Sequence[Failure], *, whole: bool = False) -> None:
+    """Replace the failure rows of a shard; without any the file goes away. `whole`: the shard failed as a whole."""
     now = datetime.now(UTC)
     rows = [
         {"stage": stage.name, "shard": shard, "item_id": f.item_id, "kind": f.kind, "message": f.message, "time": now}
         for f in failures
     ]
-    _write_beside(lake, beside("_failures", stage.output), shard, rows, FAILURES)
+    _write_beside(lake, beside("_failures", stage.output), shard, rows, FAILURES, WHOLE if whole else "")
 
 
 def _write_dropped(lake: Lake, stage: Stage, shard: str, dropped: list[Dropped]) -> None:
@@ -82,7 +85,7 @@ def _write_dropped(lake: Lake, stage: Stage, shard: str, dropped: list[Dropped])
     _write_beside(lake, beside("_dropped", stage.output), shard, rows, DROPPED)
 
 
-def _write_beside(lake: Lake, table: str, shard: str, rows: list[Row], schema: pa.Schema) -> None:
+def _write_beside(lake: Lake, table: str, shard: str, rows: list[Row], schema: pa.Schema, mark: str = "") -> None:
     if not rows:
         lake.remove(table, shard)
         return
@@ -90,7 +93,7 @@ def _write_beside(lake: Lake, table: str, shard: str, rows: list[Row], schema: p
     with lake.writing(lake.shard_path(table, shard)) as path, lake.fs.open_output_stream(path) as stream:
         writer = pq.ParquetWriter(stream, schema, compression="zstd")
         writer.write_table(pa.Table.from_pylist(clean, schema=schema))
-        writer.add_key_value_metadata({"storyloom.shard": shard, "storyloom.fingerprint": ""})
+        writer.add_key_value_metadata({"storyloom.shard": shard, "storyloom.fingerprint": mark})
         writer.close()
 
 
@@ -121,7 +124,8 @@ class _RowFile:
             use_content_defined_chunking=True,
             write_statistics=small,  # pyright: ignore[reportArgumentType]
         )
-        self._digest = hashlib.sha256()
+        # The digest of a picture stands in a column of its own, so its bytes need no second one.
+        self._digests = {name: hashlib.sha256() for name in self.schema.names if name != "image"}
 
     def add(self, row: Row) -> None:
         self._pending.append(row)
@@ -133,16 +137,16 @@ class _RowFile:
     def _flush(self) -> None:
         names = self.schema.names
         batch = pa.RecordBatch.from_pylist([{k: r[k] for k in names} for r in self._pending], schema=self.schema)
-        # The digest of a picture stands in a column of its own, so its bytes need no second one.
-        small = batch.select([n for n in names if n != "image"])
-        self._digest.update(small.serialize())
+        for name, digest in self._digests.items():
+            digest.update(batch.select([name]).serialize())
         self._writer.write_batch(batch)
         self._pending, self._bytes = [], 0
 
     def finish(self, footer: dict[str, str]) -> None:
         if self._pending:
             self._flush()
-        meta = footer | {"content": self._digest.hexdigest()[:32]}
+        columns = {name: digest.hexdigest()[:16] for name, digest in self._digests.items()}
+        meta = footer | {"content": fingerprint(columns), "columns": canonical_json(columns)}
         self._writer.add_key_value_metadata({f"storyloom.{k}": v for k, v in sorted(meta.items())})
         self._writer.close()
         self._stream.close()

@@ -6,7 +6,7 @@ What does not belong here: how panels are found (`panels`, or another detector) 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,6 +37,7 @@ class DetectPanels(Stage):
     version: ClassVar[int] = 2
     table: ClassVar[str] = "comic_panels"
     inputs: ClassVar[tuple[str, ...]] = ("comic_books", "comic_pages", "comic_annotations")
+    columns: ClassVar[Mapping[str, tuple[str, ...]]] = {"comic_books": ("right_to_left",)}
 
     detector: Model[PanelDetector]
 

@@ -27,6 +27,8 @@ _BESIDE = frozenset(
 )
 """Extensions of files that often lie beside books and are none."""
 _ANNOTATIONS = "annotations"
+_THUMBNAILS = frozenset({"folder", "poster", "thumb", "thumbnail"})
+"""Names of pictures that file managers and media servers leave in folders of books."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,12 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
     folder below it holds an archive, or when the catalog names it; the pictures in folders below it are its own. Hidden
     files, files of known other kinds and the folder `annotations` are passed over. Of two books whose ids are one, or
     differ in case alone (many disks then take their shards for one file), the first path counts. The catalog lies in the
-    folder or beside it.
+    folder, or beside it where it is called `comics`. A thumbnail that a file manager left in a folder of folders
+    (`folder.jpg`) makes no book of it.
     """
-    catalogs = [path for path in (comics / CATALOG, comics.parent / CATALOG) if path.is_file()]
+    # Beside it only where it is the library's folder of comics: else what lies beside is not the library's.
+    beside = [comics.parent / CATALOG] if comics.name == "comics" else []
+    catalogs = [path for path in (comics / CATALOG, *beside) if path.is_file()]
     entries, failures = read_catalog(catalogs[0]) if catalogs else ({}, [])
     named = set(entries)
     books: dict[str, BookSource] = {}
@@ -95,7 +100,10 @@ def _inside(folder: Path, comics: Path, named: set[str]) -> Iterator[Path | Book
         return
     entries = [e for e in entries if not e.name.startswith(".") and not (folder == comics and e.name == _ANNOTATIONS)]
     relative = folder.relative_to(comics).as_posix()
-    pictures = [e.name for e in entries if is_page(e.name) and _kind(e, comics) != "folder"]
+    kinds = {e.name: _kind(e, comics) for e in entries}
+    pictures = [e.name for e in entries if is_page(e.name) and kinds[e.name] != "folder"]
+    if "folder" in kinds.values() and _nfc(relative) not in named:
+        pictures = [name for name in pictures if PurePosixPath(name).stem.lower() not in _THUMBNAILS]
     if folder != comics and (_nfc(relative) in named or (pictures and not folder_files(folder).archives)):
         yield BookSource(_nfc(relative), str(folder), relative, "folder")
         return

@@ -30,6 +30,9 @@ SPREAD_MIDDLE = (0.4, 0.6)
 SPREAD_GAP = 1.5
 """The gap at the fold holds the margins of two pages: at least this many times the widest gutter of either page."""
 
+_HAIR = 1e-7
+"""A share of the page that counts as nothing where two lengths are compared."""
+
 Boxes = Sequence[Sequence[float]]
 
 
@@ -52,6 +55,7 @@ def reading_order(
     values = np.asarray([tuple(box) for box in boxes], dtype=np.float64)
     if right_to_left:
         values[:, 0] = -(values[:, 0] + values[:, 2])
+    values = _in_shares(values)
     canonical = np.lexsort((values[:, 3], values[:, 2], values[:, 0], values[:, 1]))
     page = _Page(values[canonical], columns, row_slack)
     children: dict[int, list[int]] = {}
@@ -68,13 +72,24 @@ def reading_order(
     return [int(canonical[box]) for box in order]
 
 
+def _in_shares(boxes: np.ndarray) -> np.ndarray:
+    """N x 4 boxes in shares of the larger side of what holds them all, rounded: the same for any unit and any origin.
+
+    What is equal in one unit would differ in the last bit in another, and turn an order round.
+    """
+    low, high = boxes[:, :2].min(axis=0), (boxes[:, :2] + boxes[:, 2:]).max(axis=0)
+    span = float((high - low).max())
+    moved = np.column_stack([boxes[:, :2] - low, boxes[:, 2:]])
+    return np.round(moved / span, 9) if span > 0 else moved
+
+
 def _containers(boxes: np.ndarray) -> list[int]:
     """For each of N x 4 boxes the smallest box that it is an inset of, else -1."""
     x, y, w, h = boxes.T
-    inside_x = np.minimum.outer(x + w, x + w) - np.maximum.outer(x, x) >= INSET_SHARE * w[:, None]
-    inside_y = np.minimum.outer(y + h, y + h) - np.maximum.outer(y, y) >= INSET_SHARE * h[:, None]
+    inside_x = np.minimum.outer(x + w, x + w) - np.maximum.outer(x, x) >= INSET_SHARE * w[:, None] - _HAIR
+    inside_y = np.minimum.outer(y + h, y + h) - np.maximum.outer(y, y) >= INSET_SHARE * h[:, None] - _HAIR
     area = w * h
-    inset = inside_x & inside_y & (area[:, None] <= INSET_AREA * area[None, :]) & (area[None, :] > 0)
+    inset = inside_x & inside_y & (area[:, None] <= INSET_AREA * area[None, :] + _HAIR) & (area[None, :] > 0)
     smallest = np.where(inset, area[None, :], np.inf)
     return [int(row.argmin()) if np.isfinite(row).any() else -1 for row in smallest]
 
@@ -92,7 +107,7 @@ class _Axis:
     @classmethod
     def of(cls, start: np.ndarray, size: np.ndarray, slack: float) -> _Axis:
         reach = (start + size)[:, None] - start[None, :]
-        return cls(start, start + size, start + size / 2, reach <= slack * np.minimum.outer(size, size))
+        return cls(start, start + size, start + size / 2, reach <= slack * np.minimum.outer(size, size) + _HAIR)
 
     def parts(self, group: np.ndarray) -> list[np.ndarray]:
         """The group cut at every gutter across this axis, in order; one part when there is none.
@@ -175,14 +190,15 @@ class _Page:
         left, right = self.x.start[group].min(), self.x.end[group].max()
         width, height = right - left, self.y.end[group].max() - self.y.start[group].min()
         parts = self.x.parts(group)
-        if len(parts) < 2 or width < SPREAD_ASPECT * height:
+        if len(parts) < 2 or width < SPREAD_ASPECT * height - _HAIR:
             return [group]
         gaps = self.x.gaps(parts)
         widest = int(np.argmax(gaps))
         pages = [np.concatenate(parts[: widest + 1]), np.concatenate(parts[widest + 1 :])]
         middle = (self.x.end[pages[0]].max() + gaps[widest] / 2 - left) / width
         gutters = [gap for page in pages for axis in self.axes for gap in axis.gaps(axis.parts(page))]
-        if SPREAD_MIDDLE[0] <= middle <= SPREAD_MIDDLE[1] and gaps[widest] >= SPREAD_GAP * max([0.0, *gutters]):
+        in_middle = SPREAD_MIDDLE[0] - _HAIR <= middle <= SPREAD_MIDDLE[1] + _HAIR
+        if in_middle and gaps[widest] >= SPREAD_GAP * max([0.0, *gutters]) - _HAIR:
             return pages
         return [group]
 

@@ -7,7 +7,7 @@ What does not belong here: how lines are joined (`text_boxes`), how boxes are or
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -56,6 +56,7 @@ class ReadTexts(Stage):
     version: ClassVar[int] = 1
     table: ClassVar[str] = "comic_texts"
     inputs: ClassVar[tuple[str, ...]] = ("comic_books", "comic_pages", "comic_panels", "comic_annotations")
+    columns: ClassVar[Mapping[str, tuple[str, ...]]] = {"comic_books": ("right_to_left",)}
 
     reader: Model[TextReader]
     min_confidence: float = MIN_CONFIDENCE

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from pipelines.geometry import Box
 from pipelines.pick_a_panel.caption_relevance import caption_relevance
@@ -23,7 +23,7 @@ from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 
 Task = Callable[[Window, TaskSettings], Sample | Dropped]
 Stretch = tuple[str, list[StoryPanel]]
-"""A story's id and panels that follow one another in it: all of them, or those between two lost pages."""
+"""A story's id and panels that follow one another in it: all of them, or those between two that are lost."""
 
 _NO_FEATURES = (
     "The panel's picture was not looked at, so it cannot be told from others. See the failures of comic_panel_features."
@@ -46,7 +46,7 @@ class BuildSamples(Stage):
     """
 
     name = "build_samples"
-    version = 2
+    version = 3
     table = "comicspap_samples"
     inputs = (
         "comic_books",
@@ -58,6 +58,7 @@ class BuildSamples(Stage):
         "comic_stories",
         "comic_captions",
     )
+    columns: ClassVar[Mapping[str, tuple[str, ...]]] = {"comic_books": ("book_id", "split")}
     settings: TaskSettings = field(default_factory=TaskSettings)
 
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
@@ -88,14 +89,17 @@ def _window_size(task: str, settings: TaskSettings) -> int:
     return sizes.get(task, settings.closure_window)
 
 
-def _stretches(inputs: ShardInputs, panels: Mapping[str, list[StoryPanel]]) -> tuple[list[Stretch], list[Dropped]]:
-    """The stories' panels in reading order, cut where a page is lost, and the pages that no story takes.
+def _stretches(
+    inputs: ShardInputs, panels: Mapping[str, list[StoryPanel | None]]
+) -> tuple[list[Stretch], list[Dropped]]:
+    """The stories' panels in reading order, cut where a page or a panel is lost, and the pages that no story takes.
 
     A page belongs to the first story that holds it. A page that repeats an earlier one of its story is left out: its
-    panels would stand beside themselves.
+    panels would stand beside themselves. A page that was read and has no kind is blank or a repetition, and passed over.
     """
     kinds: dict[int, dict[str, Any]] = {row["page_number"]: row for row in inputs.table("comic_page_kinds").to_pylist()}
     original = _originals(inputs)
+    read = set(inputs.table("comic_pages", ["page_number"])["page_number"].to_pylist())
     found: list[Stretch] = []
     unused = {row["page_id"]: "the page is in no story" for row in kinds.values()}
     for story in inputs.table("comic_stories").sort_by("first_page").to_pylist():
@@ -104,7 +108,8 @@ def _stretches(inputs: ShardInputs, panels: Mapping[str, list[StoryPanel]]) -> t
         for number in range(story["first_page"], story["last_page"] + 1):
             page = kinds.get(number)
             if page is None:
-                found.append((story["story_id"], []))
+                if number not in read:
+                    found.append((story["story_id"], []))
             elif page["page_id"] not in unused:
                 continue
             elif page["kind"] != "story":
@@ -115,7 +120,11 @@ def _stretches(inputs: ShardInputs, panels: Mapping[str, list[StoryPanel]]) -> t
                 page_id: str = page["page_id"]
                 taken.update((page_id, original.get(page_id, page_id)))
                 del unused[page_id]
-                found[-1][1].extend(panels.get(page_id, ()))
+                for panel in panels.get(page_id, ()):
+                    if panel is None:
+                        found.append((story["story_id"], []))
+                    else:
+                        found[-1][1].append(panel)
     dropped = [Dropped(page_id, reason) for page_id, reason in sorted(unused.items())]
     return [stretch for stretch in found if stretch[1]], dropped
 
@@ -132,17 +141,18 @@ def _originals(inputs: ShardInputs) -> dict[str, str]:
     return original
 
 
-def _panels_by_page(inputs: ShardInputs) -> tuple[dict[str, list[StoryPanel]], list[Failure]]:
-    """The panels of each page in reading order with texts and captions; those of unknown content are failures."""
+def _panels_by_page(inputs: ShardInputs) -> tuple[dict[str, list[StoryPanel | None]], list[Failure]]:
+    """The panels of each page in reading order with texts and captions; those of unknown content are None, and failures."""
     hashes = {row["panel_id"]: row["phash"] for row in _rows(inputs, "comic_panel_features", "panel_id", "phash")}
     captions = {row["panel_id"]: row["caption"] for row in _rows(inputs, "comic_captions", "panel_id", "caption")}
     texts = _texts_by_panel(inputs)
-    pages: defaultdict[str, list[StoryPanel]] = defaultdict(list)
+    pages: defaultdict[str, list[StoryPanel | None]] = defaultdict(list)
     failures: list[Failure] = []
     for row in _in_order(inputs, "comic_panels"):
         panel_id = row["panel_id"]
         if hashes.get(panel_id) is None:
             failures.append(Failure(panel_id, "no_features", _NO_FEATURES))
+            pages[row["page_id"]].append(None)
             continue
         pages[row["page_id"]].append(
             StoryPanel(

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
-from pipelines.pick_a_panel.samples import TaskSettings
+from pipelines.comics.captions import quoted_words
+from pipelines.geometry import Box
+from pipelines.pick_a_panel.samples import TaskSettings, TextBox
 from pipelines.schemas import TASKS
 from pipelines.stage import Row
 
@@ -20,10 +22,15 @@ _DRAWN = ("char_coherence", "text_closure")
 
 @dataclass(frozen=True)
 class Story:
-    """Places of a story's panels in reading order, by panel id, and the perceptual hash of each."""
+    """A story's panels by their ids: their places in reading order, perceptual hashes, transcriptions and captions.
+
+    Panels that follow one another have places that do; where a page or a panel is lost, the places leave a gap.
+    """
 
     place: Mapping[str, int]
     phash: Mapping[str, int]
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    captions: Mapping[str, str] = field(default_factory=dict)
 
 
 def faults(samples: Sequence[Row], stories: Mapping[str, Story], settings: TaskSettings) -> list[str]:
@@ -53,12 +60,15 @@ def _of_sample(row: Row, story: Story, settings: TaskSettings) -> Iterator[str]:
     strange = [panel for panel in [*panels, *row["context"]] if panel not in story.place]
     if strange:
         yield f"no story page of {row['story_id']} has the panels {', '.join(sorted(set(strange)))}"
-    elif row["task_type"] in _DRAWN:
+        return
+    yield from _shown(row, panels, story, settings)
+    if row["task_type"] in _DRAWN:
         yield from _drawn(options, panels, row["context"])
+        yield from _lettered(row, story, settings)
     else:
         yield from _pictured(row, panels, story, settings)
         if row["task_type"] == "caption_relevance":
-            yield from _captioned(row, [story.place[panel] for panel in panels])
+            yield from _captioned(row, panels, story, settings)
 
 
 def _sizes(task: str, settings: TaskSettings) -> tuple[int, int]:
@@ -70,6 +80,44 @@ def _sizes(task: str, settings: TaskSettings) -> tuple[int, int]:
         "char_coherence": (2, 2),
         "caption_relevance": (settings.caption_window - 1,) * 2,
     }[task]
+
+
+def _shown(row: Row, panels: Sequence[str], story: Story, settings: TaskSettings) -> Iterator[str]:
+    """The context, its mask and the right option: panels that follow one another."""
+    task, shown, index = row["task_type"], row["context"], row["index"]
+    if task == "caption_relevance":
+        return
+    size = settings.sequence_window if task == "sequence_filling" else settings.closure_window
+    if len(shown) != size - 1:
+        yield f"it shows {len(shown)} panels, not {size - 1}"
+    if not 0 <= index <= len(shown) or (task != "sequence_filling" and index != len(shown)):
+        yield f"the missing panel is at place {index}"
+        return
+    window = [*shown[:index], panels[row["solution_index"]], *shown[index:]]
+    places = [story.place[panel] for panel in window]
+    if places != [*range(places[0], places[0] + len(places))]:
+        yield "its panels and the right option do not follow one another in the story"
+
+
+def _lettered(row: Row, story: Story, settings: TaskSettings) -> Iterator[str]:
+    """What is drawn anew: the panel's own words in the right option, other words that could stand for them elsewhere."""
+    options, solution = row["options"], row["solution_index"]
+    if row["font_size"] is None or row["font_size"] < settings.smallest_font:
+        yield f"its words are drawn at a size of {row['font_size']}"
+    texts = [[edit["text"] for edit in option["edits"]] for option in options]
+    own = story.texts.get(options[solution]["panel_id"], ())
+    if not set(texts[solution]) <= set(own):
+        yield "the right option has not the panel's own words"
+    if row["task_type"] == "char_coherence":
+        if len(texts) == 2 and (len(texts[0]) != 2 or texts[0] != texts[1][::-1]):
+            yield "its options are not two texts and the same two swapped"
+        return
+    boxes = [TextBox(Box(0, 0, 1, 1), "\n".join(words), 1.0) for words in texts]
+    if any(a.reads_like(b, settings.text_likeness) for a, b in combinations(boxes, 2)):
+        yield "two of its options read alike"
+    lengths = [len(box.text) / max(len(boxes[solution].text), 1) for box in boxes]
+    if not all(1 / settings.length_ratio <= length <= settings.length_ratio for length in lengths):
+        yield "an option's words are far longer or shorter than the right ones"
 
 
 def _drawn(options: Sequence[dict[str, Any]], panels: Sequence[str], context: Sequence[str]) -> Iterator[str]:
@@ -93,12 +141,20 @@ def _pictured(row: Row, panels: Sequence[str], story: Story, settings: TaskSetti
         yield f"an option stands more than {settings.reach} panels from the window"
 
 
-def _captioned(row: Row, places: Sequence[int]) -> Iterator[str]:
+def _captioned(row: Row, panels: Sequence[str], story: Story, settings: TaskSettings) -> Iterator[str]:
+    places = [story.place[panel] for panel in panels]
     if row["context"] or row["index"] != -1 or not row["previous_panel_caption"].strip():
         yield "it shows a context beside its caption, or no caption"
     first = min(places)
     if sorted(places) != [*range(first, first + len(places))] or places[row["solution_index"]] != first:
         yield "its options are not the panels after the captioned one, the first of them right"
+        return
+    captioned = next((panel for panel, place in story.place.items() if place == first - 1), "")
+    caption = row["previous_panel_caption"]
+    if caption != story.captions.get(captioned):
+        yield "its caption is not that of the panel before its options"
+    elif any(quoted_words(caption, text) >= settings.quoted_words for text in story.texts.get(captioned, ())):
+        yield "its caption quotes what is lettered in the panel"
 
 
 def _uneven(samples: Sequence[Row]) -> Iterator[str]:

@@ -14,6 +14,9 @@ from pipelines.pick_a_panel.windows import Window
 
 T = TypeVar("T")
 
+_ROUNDS = 4
+"""How often each place comes in a block of `even_place`."""
+
 
 def panel_distractors(window: Window, count: int, task: str, settings: TaskSettings) -> list[StoryPanel]:
     """At most `count` panels near the window in its story, in random order.
@@ -32,13 +35,16 @@ def panel_distractors(window: Window, count: int, task: str, settings: TaskSetti
 
 
 def even_place(window: Window, places: int, purpose: str, seed: int) -> int:
-    """A random place from 0 to `places` - 1 such that each run of `places` windows of a story has every place once.
+    """A random place from 0 to `places` - 1; each run of four times `places` windows of a story has every place four times.
+
+    Runs of `places` windows would be more even, and would give places away: of two options, each second window would have
+    the place that the one before it had not.
 
     It depends on the window's number alone, never on what became of other windows: an edit to one panel leaves the
     samples that do not use it as they were.
     """
-    block, member = divmod(window.number, places)
-    order = list(range(places))
+    block, member = divmod(window.number, _ROUNDS * places)
+    order = _ROUNDS * list(range(places))
     rng(seed, purpose, window.story[0].panel_id, places, block).shuffle(order)
     return order[member]
 

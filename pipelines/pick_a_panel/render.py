@@ -24,6 +24,10 @@ from pipelines.pick_a_panel.render_layout import FRAME, Arrangement, rows, squar
 _MASK = (128, 128, 128)
 _OUTLINE = (150, 150, 150)
 _RIGHT = (0, 150, 60)
+_SIDES = ((0, 1), (-1, 1), (1, 1), (0, 0), (-1, 0), (1, 0))
+"""Where a number may stand in its panel, as (left, middle, right; top, bottom), the usual one first."""
+_DIFFERENT = 16
+"""Pixels that differ by more than this of 256 in a channel are different: less comes from storing as JPEG."""
 _LEAST_SIDE = 48
 """Panels are drawn at least this wide and high: a number must fit into each and be readable."""
 
@@ -93,9 +97,10 @@ def render_sample(scene: Scene, rendering: Rendering | None = None, *, show_answ
     shown = context[: scene.index] + masks + context[scene.index :] if masks else []
     for place, cell in zip(places.context, shown, strict=True):
         _set(canvas, place, cell, _OUTLINE)
+    side = _badge_side(options)
     for number, (place, cell) in enumerate(zip(places.options, options, strict=True)):
         right = show_answer and number == scene.solution_index
-        _set(canvas, place, _numbered(cell, number), _RIGHT if right else _OUTLINE, FRAME if right else 1)
+        _set(canvas, place, _numbered(cell, number, side), _RIGHT if right else _OUTLINE, FRAME if right else 1)
     return canvas
 
 
@@ -107,12 +112,34 @@ def arrangement(scene: Scene, size: tuple[int, int], rendering: Rendering) -> Ar
     return rows(shown, len(scene.options), size, rendering.most_in_row)
 
 
-def number_box(width: int, height: int, number: int) -> Box:
-    """The badge of an option's number in a panel of that size: wholly inside it, at the bottom, in the middle."""
+def number_box(width: int, height: int, number: int, side: tuple[int, int] = _SIDES[0]) -> Box:
+    """The badge of an option's number in a panel of that size: wholly inside it, at one of `_SIDES`."""
     badge = min(max(min(width, height) // 8, 24), 48)
     text_width, _ = measure([str(number)], _number_size(badge))
     wide = min(max(badge, text_width + badge // 2), width - 2)
-    return Box((width - wide) // 2, height - badge - max(badge // 6, 1), wide, badge)
+    edge = max(badge // 6, 1)
+    x = {-1: min(edge, width - 1 - wide), 0: (width - wide) // 2, 1: max(width - wide - edge, 1)}[side[0]]
+    return Box(x, height - badge - edge if side[1] else edge, wide, badge)
+
+
+def _badge_side(options: Sequence[np.ndarray]) -> tuple[int, int]:
+    """Where the numbers stand: where they cover nothing by which the options differ, else at the bottom in the middle.
+
+    Options of one panel with other words differ in a small part, and that part must be seen.
+    """
+    first, *others = options
+    differs = np.zeros(first.shape[:2], bool)
+    for other in others:
+        differs |= np.abs(first.astype(np.int16) - other).max(axis=2) > _DIFFERENT
+    if differs.mean() > 0.5:
+        return _SIDES[0]
+    height, width = first.shape[:2]
+
+    def hidden(side: tuple[int, int]) -> int:
+        box = number_box(width, height, len(options) - 1, side)
+        return int(differs[box.y : box.bottom, box.x : box.right].sum())
+
+    return min(_SIDES, key=hidden)
 
 
 def _number_size(badge: int) -> int:
@@ -165,10 +192,10 @@ def _mask(size: tuple[int, int]) -> np.ndarray:
     return np.asarray(image)
 
 
-def _numbered(cell: np.ndarray, number: int) -> np.ndarray:
+def _numbered(cell: np.ndarray, number: int, side: tuple[int, int]) -> np.ndarray:
     """The panel with its number in black on a white badge with a black rim, readable on any ground."""
     image = Image.fromarray(cell)
-    box = number_box(*image.size, number)
+    box = number_box(*image.size, number, side)
     rim = max(box.h // 16, 1)
     ImageDraw.Draw(image).rectangle((box.x, box.y, box.right - 1, box.bottom - 1), "white", "black", rim)
     letter(image, box, str(number), _number_size(box.h), "black")

@@ -6,13 +6,13 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
-from pipelines.errors import StopStage
+from pipelines.errors import LakeError, StopStage
 from pipelines.schemas import TABLES
 from pipelines.stage import Failure, Stage
 from resources.build import ShardReport, ShardTask
@@ -27,9 +27,13 @@ class LakeInputs:
     shard: str
     source: Any
     lake: Lake
+    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns that the stage says it reads of some tables (`Stage.columns`)."""
 
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
         """The shard of an upstream table; empty when it does not exist."""
+        if name in self.declared and not set(columns or TABLES[name].names) <= set(self.declared[name]):
+            raise LakeError(f"the stage reads columns of {name} that it does not declare", where=str(columns))
         return self.lake.read(name, self.shard, TABLES[name], columns)
 
     def whole(self, name: str, columns: list[str] | None = None) -> pa.Table:
@@ -48,7 +52,11 @@ def compute_shard(stage: Stage, task: ShardTask, lake: Lake) -> ShardReport:
     """
     try:
         counts = write_shard(
-            lake, stage, task.shard, task.fingerprint, stage.run(LakeInputs(task.shard, task.source, lake))
+            lake,
+            stage,
+            task.shard,
+            task.fingerprint,
+            stage.run(LakeInputs(task.shard, task.source, lake, stage.columns)),
         )
     except StopStage:
         raise
@@ -72,7 +80,7 @@ def look_through(stage: Stage, task: ShardTask, lake: Lake) -> ShardReport:
 def fail_shard(stage: Stage, task: ShardTask, lake: Lake, kind: str, message: str) -> ShardReport:
     """Record a shard that could not be computed; an older version of it stays, marked stale by its footer."""
     try:
-        write_failures(lake, stage, task.shard, [Failure(task.shard, kind, message)])
+        write_failures(lake, stage, task.shard, [Failure(task.shard, kind, message)], whole=True)
     except Exception as error:  # the lake itself is out of reach: the report is all that is left
         message = f"{message}; its failure row could not be written: {error}"
     return ShardReport(task.shard, failures=1, error=f"{kind}: {message}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import dagster as dg
 
 from assets.pick_a_panel import PICK_A_PANEL
+from assets.tables import BuildConfig
 from pipelines.pick_a_panel.audit import AuditSamples
 from pipelines.pick_a_panel.solvers import BY_DESIGN
 from pipelines.schemas import COMICSPAP_AUDIT, SPLITS
@@ -40,7 +41,7 @@ def test_what_the_tasks_bring_along_is_listed_and_no_warning(lake: Path) -> None
     assert check.passed
     assert said(check, "shortcuts") == "none" and f"{solver} gets 61.5%" in said(check, "by_design")
     spec = next(spec for spec in PICK_A_PANEL if spec.name == "comicspap_audit")
-    finished = spec.finish(Project.open(lake=str(lake)), lambda *_: None)
+    finished = spec.finish(Project.open(lake=str(lake)), lambda *_: None, BuildConfig())
     text = finished.metadata["shortcuts"].value
     assert solver in text and BY_DESIGN[solver] in text
 

@@ -43,6 +43,7 @@ class ResolveAnnotations(Stage):
     version: ClassVar[int] = 1
     table: ClassVar[str] = "comic_annotations"
     inputs: ClassVar[tuple[str, ...]] = ("comic_books", "comic_pages")
+    columns: ClassVar[Mapping[str, tuple[str, ...]]] = {"comic_books": ("right_to_left",)}
 
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         """Yield the book's stories, then its pages in order, each with its aspects."""

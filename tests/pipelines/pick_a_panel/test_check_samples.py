@@ -22,7 +22,9 @@ STORIES = {f"b/s{n}": spoken_story(45, 0, f"b/s{n}") for n in range(6)}
 
 def story_of(panels: list[StoryPanel]) -> Story:
     hashes = {panel.panel_id: panel.phash for panel in panels if panel.phash is not None}
-    return Story({panel.panel_id: place for place, panel in enumerate(panels)}, hashes)
+    texts = {panel.panel_id: [text.text for text in panel.texts] for panel in panels}
+    captions = {panel.panel_id: panel.caption for panel in panels}
+    return Story({panel.panel_id: place for place, panel in enumerate(panels)}, hashes, texts, captions)
 
 
 KNOWN = {name: story_of(panels) for name, panels in STORIES.items()}
@@ -142,6 +144,47 @@ def _a_gap(row: Row) -> None:
     last["panel_id"] = STORIES["b/s0"][place + 1].panel_id
 
 
+def _backwards(row: Row) -> None:
+    row["context"].reverse()
+
+
+def _shown_too_few(row: Row) -> None:
+    row["context"].pop()
+
+
+def _masked_elsewhere(row: Row) -> None:
+    row["index"] = (row["index"] + 1) % 4
+
+
+def _masked_nowhere(row: Row) -> None:
+    row["index"] = 9
+
+
+def _another_caption(row: Row) -> None:
+    row["previous_panel_caption"] = "A dog."
+
+
+def _long_words(row: Row) -> None:
+    _wrong(row)["edits"][0]["text"] = "bla " * 90
+
+
+def _nearly_the_same_words(row: Row) -> None:
+    right = row["options"][row["solution_index"]]["edits"][0]["text"]
+    _wrong(row)["edits"][0]["text"] = f"{right.lower()}!"
+
+
+def _not_swapped(row: Row) -> None:
+    _wrong(row)["edits"][0]["text"] = "QUITE ANOTHER"
+
+
+def _of_another_panel(row: Row) -> None:
+    row["options"][row["solution_index"]]["edits"][0]["text"] += " AND MORE"
+
+
+def _no_size(row: Row) -> None:
+    row["font_size"] = None
+
+
 PICTURED, DRAWN = ("sequence_filling", "visual_closure"), ("char_coherence", "text_closure")
 PLANTED: list[tuple[tuple[str, ...], Callable[[Row], None], str]] = [
     (("char_coherence", "text_closure", "caption_relevance"), _one_option_less, "options, not"),
@@ -165,6 +208,17 @@ PLANTED: list[tuple[tuple[str, ...], Callable[[Row], None], str]] = [
     (("caption_relevance",), _no_caption, "no caption"),
     (("caption_relevance",), _another_is_right, "not the panels after the captioned one"),
     (("caption_relevance",), _a_gap, "not the panels after the captioned one"),
+    (("caption_relevance",), _another_caption, "not that of the panel before"),
+    ((*PICTURED, *DRAWN), _backwards, "do not follow one another"),
+    ((*PICTURED, *DRAWN), _shown_too_few, "it shows"),
+    (("sequence_filling",), _masked_elsewhere, "do not follow one another"),
+    (("visual_closure", *DRAWN), _masked_elsewhere, "the missing panel is at place"),
+    ((*PICTURED, *DRAWN), _masked_nowhere, "the missing panel is at place 9"),
+    (("text_closure",), _long_words, "far longer or shorter"),
+    (("text_closure",), _nearly_the_same_words, "read alike"),
+    (("char_coherence",), _not_swapped, "the same two swapped"),
+    (DRAWN, _of_another_panel, "not the panel's own words"),
+    (DRAWN, _no_size, "drawn at a size of None"),
 ]
 
 
