@@ -63,7 +63,7 @@ def _captions(project: Project) -> Finished:
         if rows
         else (
             "No panel has a caption, so the task caption_relevance has no samples. Captions come from the files in the "
-            "library's folder `annotations`."
+            "library's folder `annotations`, or from a `captioner` that the profile names."
         )
     )
     return Finished({"note": note} if note else {})

@@ -149,7 +149,7 @@ def _note(project: Project, split: str, books: list[str], counts: dict[tuple[str
     if not empty:
         return ""
     reasons = {
-        "caption_relevance": "needs captions of panels, from the library's folder `annotations`",
+        "caption_relevance": "needs a caption of the first panel of a window of five, from annotations or a captioner",
         "text_closure": "needs textboxes in the last panel of a window",
         "char_coherence": "needs panels with exactly two textboxes",
     }

@@ -77,8 +77,8 @@ def estimate(project: Project, stage: Stage, tasks: list[ShardTask]) -> tuple[di
 
 def _look_through(stage: Stage, tasks: list[ShardTask], lake: Lake) -> int:
     """Let the stage ask what it would ask; returns how many shards could not be looked at."""
-    reports = list(ThreadEngine(look_through).run(stage, tasks, lake))
-    return sum(bool(report.error) for report in reports)
+    reports = ThreadEngine(look_through).run(stage, tasks, lake)
+    return sum(report is not None and bool(report.error) for report in reports)
 
 
 @dataclass

@@ -94,21 +94,26 @@ class TableSpec:
 
 def table_assets(specs: Sequence[TableSpec]) -> list[dg.AssetsDefinition]:
     """The assets of all tables, given in the order in which they are built."""
-    by_name = {spec.name: spec for spec in specs}
-    assets: dict[str, dg.AssetsDefinition] = {}
+    tables = _Tables({spec.name: spec for spec in specs})
     for spec in specs:
-        needed = _closure(spec, by_name)
-        assets[spec.name] = _table_asset(spec, [s for s in specs if s.name in needed], assets)
-    return list(assets.values())
+        tables.assets[spec.name] = _table_asset(spec, tables)
+    return list(tables.assets.values())
 
 
-def _closure(spec: TableSpec, by_name: Mapping[str, TableSpec]) -> set[str]:
-    return set(spec.deps).union(*(_closure(by_name[name], by_name) for name in spec.deps))
+@dataclass(frozen=True)
+class _Tables:
+    """All tables, in the order in which they are built, and their assets."""
+
+    specs: Mapping[str, TableSpec]
+    assets: dict[str, dg.AssetsDefinition] = field(default_factory=dict)
+
+    def before(self, name: str) -> set[str]:
+        """The tables that a table stands on, directly or not."""
+        deps = self.specs[name].deps
+        return set(deps).union(*map(self.before, deps))
 
 
-def _table_asset(
-    spec: TableSpec, upstream: Sequence[TableSpec], assets: Mapping[str, dg.AssetsDefinition]
-) -> dg.AssetsDefinition:
+def _table_asset(spec: TableSpec, tables: _Tables) -> dg.AssetsDefinition:
     @dg.asset(
         name=spec.name,
         deps=list(spec.deps),
@@ -128,7 +133,7 @@ def _table_asset(
         project = storyloom.open()
         budget = project.profile.chat.budget if config.budget is None else config.budget
         with counted(context.run_id, budget) as run:
-            _ensure_upstream(context, project, upstream, assets, estimate_only=config.estimate_only)
+            _ensure_upstream(context, project, spec.name, tables, estimate_only=config.estimate_only)
             stage, found = spec.stage(project), spec.find(project)
             if waiting := _waiting(context, project, stage, found, config, run):
                 context.log.info(waiting)
@@ -194,6 +199,9 @@ def _built(
     metadata = report_metadata(project, report, stages) | usage_since(before, run) | dict(finished.metadata)
     if "note" in metadata:
         context.log.warning(f"{spec.name}: {metadata['note']}")
+    if failures := sum(r.failures for r in [report, *(report for _, report in finished.builds)]):
+        where = ", ".join(project.lake.path(beside("_failures", stage.output)) for stage in stages)
+        context.log.warning(f"{spec.name}: {failures:,} items could not be processed; each with its reason in {where}")
     return dg.MaterializeResult(
         metadata=metadata,
         data_version=dg.DataVersion(project.lake.content(output_tables(stage))),
@@ -204,20 +212,20 @@ def _built(
 def _ensure_upstream(
     context: dg.AssetExecutionContext,
     project: Project,
-    upstream: Sequence[TableSpec],
-    assets: Mapping[str, dg.AssetsDefinition],
+    name: str,
+    tables: _Tables,
     *,
     estimate_only: bool,
 ) -> None:
     """Build the tables before this one where they are missing or outdated, or stop and name what is missing.
 
     They are built where the profile says `build_missing_upstream`, and where the run was asked for a table together with
-    tables before it (Dagster's `+table` means those just before it, which would leave gaps). That is a run of its
+    tables before it (Dagster's `+table` means those just before it, which leaves gaps). That is a run of its
     own, recorded in the same Dagster instance. Tables that this run builds itself are not looked at. Where only an
     estimate is wanted, no table is built that would ask a chat model.
     """
     selected = {key.to_user_string() for key in context.job_def.asset_layer.selected_asset_keys}
-    others = [spec for spec in upstream if spec.name not in selected]
+    others = [spec for n, spec in tables.specs.items() if n in tables.before(name) - selected]
     found = {spec.name: spec.find(project) for spec in others}
     stages = {spec.name: spec.stage(project) for spec in others}
     states = {n: plan(stage, project.lake, found[n].sources, found[n].expected) for n, stage in stages.items()}
@@ -232,10 +240,12 @@ def _ensure_upstream(
             f"the estimate needs {', '.join(asking)}, which asks a chat model itself",
             remedy="Estimate and build that first, then estimate this.",
         )
-    if (project.profile.build_missing_upstream and outdated) or (missing and len(others) < len(upstream)):
+    together = any(not tables.before(n).isdisjoint(selected) for n in selected & tables.specs.keys())
+    wanted = project.profile.build_missing_upstream or together
+    if wanted and outdated:
         context.log.info(f"Building the upstream tables first: {', '.join(states)}")
         resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}
-        dg.materialize([assets[name] for name in states], instance=context.instance, resources=resources)
+        dg.materialize([tables.assets[name] for name in states], instance=context.instance, resources=resources)
         # Dagster noted the upstream's versions when this step started; without a second look the UI would call the
         # table out of date from the start.
         context.op_execution_context.get_step_execution_context().fetch_external_input_asset_version_info()
@@ -245,6 +255,11 @@ def _ensure_upstream(
             where=project.lake.url,
             remedy="Build them first: dagster asset materialize -m assets.definitions "
             f"--select '+{context.asset_key.to_user_string()}'",
+        )
+    elif outdated:
+        context.log.warning(
+            f"Upstream tables are out of date and used as they are: {', '.join(outdated)}. "
+            f"To build them too: --select '+{context.asset_key.to_user_string()}'"
         )
 
 

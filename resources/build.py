@@ -22,6 +22,10 @@ OUTSIDE = "//"
 """Shard key of failures that belong to no shard; no id of a book can hold an empty part."""
 
 
+HEARTBEAT = 10.0
+"""Seconds after which an engine says that it is still at work."""
+
+
 @dataclass(frozen=True)
 class Source:
     """What a shard is computed from besides tables: a value for the stage, and the digest of its content."""
@@ -54,8 +58,11 @@ class ShardReport:
 class Engine(Protocol):
     """Runs a stage over shards, in any order, and reports each as it ends."""
 
-    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterable[ShardReport]:
-        """Compute and write each task's shard; a failing shard is a report with an error, never an exception."""
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterable[ShardReport | None]:
+        """Compute and write each task's shard; a failing shard is a report with an error, never an exception.
+
+        None comes at least each `HEARTBEAT` seconds while no shard ends, so that progress can be told.
+        """
         ...
 
 
@@ -179,8 +186,12 @@ def build_table(
         for table in [*tables, beside("_failures", stage.output), beside("_dropped", stage.output)]:
             lake.remove(table, shard)
     report = BuildReport(kept=len(state.current), removed=len(state.gone))
-    rows = 0
-    for done, result in enumerate(engine.run(stage, state.todo, lake), start=1):
+    rows = done = 0
+    for result in engine.run(stage, state.todo, lake):
+        if result is None:
+            progress(stage.output, done, len(state.todo), rows)
+            continue
+        done += 1
         rows += result.rows
         if result.error:
             report.failed_shards.append(result)

@@ -128,7 +128,7 @@ class Profile(_Strict):
     """How the work is done. Everything has a default, so a profile names only what it changes."""
 
     engine: EngineProfile = EngineProfile()
-    build_missing_upstream: bool = False
+    build_missing_upstream: bool = True
     """Build missing or outdated upstream tables before an asset (a laptop's comfort), or stop and name them."""
     max_failure_ratio: float = Field(default=0.1, ge=0, le=1)
     """Failures above this share of a table's items turn the asset check from a warning into an error."""

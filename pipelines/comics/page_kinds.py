@@ -70,7 +70,7 @@ class DecideKinds(Stage):
     """
 
     name: ClassVar[str] = "decide_kinds"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     table: ClassVar[str] = "comic_page_kinds"
     inputs: ClassVar[tuple[str, ...]] = ("comic_pages", "comic_panels", "comic_texts", "comic_annotations")
 

@@ -17,6 +17,9 @@ from pipelines.geometry import Box, intersection
 LONG_BOX_WORDS = 40
 """A balloon or narration box seldom holds more words; a paragraph of prose does."""
 
+LEAST_PICTURE = 0.04
+"""Share of the page under which a panel may be a badge or a logo; a page of credits has those."""
+
 _SELLING = {
     "coupon": (
         r"\bCOUPONS?\b",
@@ -142,8 +145,9 @@ class PageSignals:
 
     @cached_property
     def pictures(self) -> int:
-        """Panels that are not mostly under textboxes: a parchment full of credits is no picture."""
-        return sum(not _mostly_text(panel, self.texts) for panel in self.panels)
+        """Panels that are not mostly under textboxes (a parchment full of credits is no picture) and larger than a badge."""
+        least = LEAST_PICTURE * self.width * self.height
+        return sum(panel.area >= least and not _mostly_text(panel, self.texts) for panel in self.panels)
 
     @cached_property
     def _joined(self) -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import atexit
 import math
 import multiprocessing
 import os
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from pipelines.stage import Stage
-from resources.build import ShardReport, ShardTask
+from resources.build import HEARTBEAT, ShardReport, ShardTask
 from resources.engines.worker import compute_shard, fail_shard, prepare_process
 from resources.lake import Lake
 
@@ -31,7 +31,7 @@ class LocalEngine:
 
     workers: int | None = None
 
-    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport]:
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport | None]:
         """Report each shard as it ends. A worker that dies takes no other shard with it."""
         workers = self.workers or available_cores()
         queue = deque(tasks)
@@ -46,7 +46,9 @@ class LocalEngine:
             raise
 
 
-def _run_pool(workers: int, queue: deque[ShardTask], stage: Stage, lake: Lake) -> Iterator[ShardReport]:
+def _run_pool(
+    workers: int, queue: deque[ShardTask], stage: Stage, lake: Lake
+) -> Generator[ShardReport | None, None, list[ShardTask]]:
     """Work through the queue; returns the shards that were in flight when a worker died (none when all went well)."""
     flying: dict[Future[ShardReport], ShardTask] = {}
     try:
@@ -55,7 +57,9 @@ def _run_pool(workers: int, queue: deque[ShardTask], stage: Stage, lake: Lake) -
             while queue and len(flying) < 2 * workers:
                 future = _submit(workers, stage, queue[0], lake)
                 flying[future] = queue.popleft()
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
+            done, _ = wait(flying, HEARTBEAT, FIRST_COMPLETED)
+            if not done:
+                yield None
             for future in done:
                 report = future.result()
                 del flying[future]
@@ -124,10 +128,14 @@ def _discard(workers: int) -> None:
         process.kill()
 
 
-@atexit.register
 def _discard_all() -> None:
     for workers in list(_pools):
         _discard(workers)
+
+
+# Dagster's UI runs in a child of `multiprocessing`, which knows no `atexit`, but calls these before it waits for its own
+# children: without, it would wait for its workers for ever.
+Finalize(None, _discard_all, exitpriority=100)
 
 
 def available_cores(cpu_max: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:

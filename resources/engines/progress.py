@@ -22,7 +22,7 @@ class ProgressReporter:
     _bar: tqdm | None = None
 
     def __call__(self, table: str, done: int, total: int, rows: int) -> None:
-        """Show the state after one more shard."""
+        """Show the state after one more shard, or while none ends."""
         seconds = max(time.monotonic() - self._started, 1e-6)
         rate = f"{rows / seconds:,.0f} rows/s"
         if sys.stderr.isatty():
@@ -34,7 +34,7 @@ class ProgressReporter:
                 self._bar.close()
             return
         now = time.monotonic()
-        if now - self._last >= _SECONDS_BETWEEN_LINES and done < total:
+        if now - self._last >= 0.9 * _SECONDS_BETWEEN_LINES and done < total:
             self._last = now
-            left = seconds / done * (total - done)
-            self.log(f"{table}: {done} of {total} shards, {total - done} left, {rate}, about {left:.0f} s to go")
+            left = f"about {seconds / done * (total - done):.0f} s to go" if done else f"{seconds:.0f} s so far"
+            self.log(f"{table}: {done} of {total} shards, {total - done} left, {rate}, {left}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipelines.errors import StopStage
 from pipelines.stage import Stage
-from resources.build import ShardReport, ShardTask
+from resources.build import HEARTBEAT, ShardReport, ShardTask
 from resources.chat.spending import current_spending
 from resources.engines.worker import compute_shard
 from resources.lake import Lake
@@ -23,14 +23,16 @@ class ThreadEngine:
 
     work: Callable[[Stage, ShardTask, Lake], ShardReport] = compute_shard
 
-    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport]:
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport | None]:
         """Report each shard as it ends. After `StopStage` those that can still end do, then it is raised."""
         stopped: StopStage | None = None
         with ThreadPoolExecutor(_THREADS, "shard") as threads:
             left: set[Future[ShardReport]] = {threads.submit(self.work, stage, task, lake) for task in tasks}
             try:
                 while left:
-                    done, left = wait(left, return_when=FIRST_COMPLETED)
+                    done, left = wait(left, HEARTBEAT, FIRST_COMPLETED)
+                    if not done:
+                        yield None
                     for future in done:
                         if future.cancelled():
                             continue

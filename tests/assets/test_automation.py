@@ -59,3 +59,17 @@ def test_it_notices_what_happens_to_books_and_what_people_say_of_them(change: st
         (library / "annotations").mkdir()
         (library / "annotations" / "a.json").write_text("{}")
     assert [tick()[0] for _ in range(3)] == [0, 1, 0]
+
+
+def test_a_library_that_comes_back_to_an_earlier_state_is_built_again(library: Path, tmp_path: Path) -> None:
+    """Dagster skips a run key that it has seen, however long ago."""
+    resource, cursor, requests = StoryloomResource(library=str(library), lake=str(tmp_path / "lake")), None, []
+    for _ in range(2):
+        for change in (lambda book: book.write_bytes(b"PK"), lambda book: book.unlink()):
+            change(library / "comics" / "b.cbz")
+            for _ in range(2):
+                result = library_changes(dg.build_sensor_context(cursor=cursor), storyloom=resource)
+                assert isinstance(result, dg.SensorResult)
+                cursor = result.cursor or cursor
+                requests += result.run_requests or ()
+    assert [request.run_key for request in requests] == [None] * 4

@@ -142,3 +142,19 @@ def test_a_run_killed_at_any_moment_is_taken_up_by_the_next(
     build(library, killed, 1)
     assert files(killed) == files(lake)
     assert [path for path in killed.rglob(".*") if path.is_file()] == []
+
+
+def test_one_book_again_reaches_its_release(library: Path, lake: Path, tmp_path: Path) -> None:
+    mine = Path(shutil.copytree(lake, tmp_path / "lake"))
+    for path in mine.rglob("*.parquet"):
+        os.utime(path, (1, 1))
+    storyloom = StoryloomResource(library=str(library), lake=str(mine))
+    split = next(p.parent.name for p in (mine / "releases/comicspap/visual_closure").rglob("ferry.parquet"))
+    asset = next(a for a in table_assets([*COMICS, *PICK_A_PANEL]) if a.key.path == [f"comicspap_{split}"])
+    config = {"ops": {f"comicspap_{split}": {"config": {"shards": ["ferry"], "force": True}}}}
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert dg.materialize([asset], instance=instance, resources={"storyloom": storyloom}, run_config=config).success
+    new = {p.relative_to(mine).as_posix() for p in mine.rglob("*.parquet") if p.stat().st_mtime > 1}
+    assert f"comicspap_{split}/ferry.parquet" in new
+    assert f"releases/comicspap/visual_closure/{split}/ferry.parquet" in new
+    assert not any("orchard" in name for name in new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from assets.tables import Found, StoryloomResource, TableSpec, table_assets
 from pipelines.errors import LakeError
+from pipelines.schemas import TABLES
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 from resources.build import Source
 from resources.lake import Lake
@@ -22,12 +24,13 @@ class Stories(Stage):
     name: ClassVar[str] = "stories"
     version: ClassVar[int] = 1
     table: ClassVar[str] = "comic_stories"
+    last_page: int = 0
 
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         yield Failure("<img src=x>|", "corrupt", "no | good")
         for page in range(1, 20):
-            story = f"{inputs.shard}/s{page:02d}"
-            yield {"story_id": story, "book_id": inputs.shard, "first_page": page, "last_page": page, "source": "human"}
+            story, last = f"{inputs.shard}/s{page:02d}", self.last_page or page
+            yield {"story_id": story, "book_id": inputs.shard, "first_page": 1, "last_page": last, "source": "human"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,21 @@ class Captions(Stage):
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         for row in inputs.table("comic_stories", ["story_id", "book_id"]).to_pylist():
             yield {"panel_id": row["story_id"], "book_id": row["book_id"], "caption": "a", "source": "human"}
+
+
+@dataclass(frozen=True)
+class Books(Stage):
+    """One row that says what it was computed from."""
+
+    name: ClassVar[str] = "books"
+    version: ClassVar[int] = 1
+    table: ClassVar[str] = "comic_books"
+    inputs: ClassVar[tuple[str, ...]] = ("comic_captions", "comic_stories")
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        title = str(max(inputs.table("comic_stories", ["last_page"])["last_page"].to_pylist()))
+        row: Row = {"book_id": "a", "title": title, "series": None, "licence": None, "split": "train", "path": ""}
+        yield row | {"right_to_left": False, "container": "zip", "source": "human"}
 
 
 SPECS = [
@@ -92,6 +110,53 @@ def test_other_profiles_stop_and_name_the_missing_table(tmp_path: Path) -> None:
         with pytest.raises(Exception, match=r"missing or lack shards: comic_stories .*--select '\+comic_captions'"):
             _materialize(tmp_path, "gpu", instance)
         assert instance.get_latest_materialization_event(dg.AssetKey("comic_captions")) is None
+
+
+def test_tables_asked_for_together_with_others_are_built_where_outdated(tmp_path: Path) -> None:
+    """`--select '+c'` means c and b alone: a, which stands before b, must not be left as it was."""
+    digest = ["1"]
+    first = TableSpec(
+        "comic_stories",
+        "Stories",
+        "comics",
+        {"parquet"},
+        lambda project: Stories(last_page=int(digest[0])),
+        find=lambda project: Found({"a": Source(None, digest[0])}),
+    )
+    third = TableSpec(
+        "comic_books", "Books", "comics", {"parquet"}, lambda project: Books(), ("comic_captions", "comic_stories")
+    )
+    assets = table_assets([first, SPECS[1], third])
+    resource = StoryloomResource(library=str(tmp_path), lake=str(tmp_path / "lake"), profile="gpu")
+    with dg.DagsterInstance.ephemeral() as instance:
+        for digest[0] in ("1", "2"):
+            dg.materialize(
+                assets,
+                selection=["comic_captions", "comic_books"],
+                instance=instance,
+                resources={"storyloom": resource},
+            )
+            lake = Lake(str(tmp_path / "lake"))
+            assert lake.read_table("comic_books", TABLES["comic_books"])["title"].to_pylist() == [digest[0]]
+        digest[0] = "3"
+        result = dg.materialize(assets, selection=["comic_books"], instance=instance, resources={"storyloom": resource})
+        assert result.success
+        assert Lake(str(tmp_path / "lake")).read_table("comic_books", TABLES["comic_books"])["title"].to_pylist() == [
+            "2"
+        ]
+        records = instance.event_log_storage.get_logs_for_run(result.run_id)
+        warnings = [record.user_message for record in records if record.level == logging.WARNING]
+        assert any("out of date and used as they are: comic_stories" in warning for warning in warnings), warnings
+
+
+def test_a_failure_is_said_on_the_terminal_with_the_place_of_its_reason(tmp_path: Path) -> None:
+    resource = StoryloomResource(library=str(tmp_path), lake=str(tmp_path / "lake"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = dg.materialize(table_assets(SPECS), instance=instance, resources={"storyloom": resource})
+        records = instance.event_log_storage.get_logs_for_run(result.run_id)
+    warnings = [record.user_message for record in records if record.level == logging.WARNING]
+    place = tmp_path / "lake" / "_failures" / "comic_stories"
+    assert f"comic_stories: 2 items could not be processed; each with its reason in {place}" in warnings
 
 
 def test_failures_are_a_warning_and_their_text_no_markup(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -196,3 +197,58 @@ def test_a_gathered_table_that_changes_in_any_shard_plans_the_whole_anew_and_an_
         books = lake.read_table("comic_captions", COMIC_CAPTIONS, ["book_id"])["book_id"].to_pylist()
         assert books == sorted(changed) * 2
         assert plan(AllStories(), lake, expected=expected).is_current
+
+
+def test_a_quarantined_shard_is_not_missing(lake: Lake) -> None:
+    sources = {k: Source(v, v) for k, v in {"a": "one", "b": "raise"}.items()}
+    assert plan(Stories(), lake, sources).missing == 2
+    _build(lake, Stories(), {"a": "one", "b": "raise"})
+    state = plan(Stories(), lake, sources)
+    assert [task.shard for task in state.todo] == ["b"] and state.missing == 0
+    # A shard that lost its file, with the failure rows of some of its items beside it, is missing.
+    Path(lake.shard_path("comic_stories", "a")).unlink()
+    assert plan(Stories(), lake, sources).missing == 1
+
+
+@dataclass(frozen=True)
+class Numbered(Captions):
+    """A stage that says which columns of the stories it reads."""
+
+    columns: ClassVar[dict[str, tuple[str, ...]]] = {"comic_stories": ("story_id", "book_id")}  # type: ignore[misc]
+    greedy: bool = False
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        for row in inputs.table("comic_stories", None if self.greedy else ["story_id", "book_id"]).to_pylist():
+            yield {"panel_id": row["story_id"], "book_id": row["book_id"], "caption": "a", "source": "human"}
+
+
+def test_a_column_that_is_not_read_makes_nothing_stale(lake: Lake) -> None:
+    _build(lake, Stories(), {"a": "one"})
+    assert _build(lake, Numbered()).built == 1
+    assert _build(lake, Stories(last_page=9), {"a": "one"}).built == 1
+    assert _build(lake, Numbered()).built == 0 and _build(lake, Captions()).built == 1
+    report = _build(lake, Numbered(greedy=True))
+    assert "does not declare" in report.failed_shards[0].error
+
+
+def _run_in_a_child(path: str) -> None:
+    lake = Lake(path)
+    build_table(Stories(), lake, LocalEngine(2), lambda *_: None, {"a": Source("one", "1")})
+
+
+def test_a_run_in_a_child_process_ends_when_it_is_done(tmp_path: Path) -> None:
+    """As Dagster's UI runs it: such a process calls no `atexit`, and waits for its own children before it ends."""
+    child = multiprocessing.get_context("spawn").Process(target=_run_in_a_child, args=(str(tmp_path / "lake"),))
+    child.start()
+    child.join(60)
+    code, still_there = child.exitcode, child.is_alive()
+    child.kill()
+    assert not still_there and code == 0
+
+
+def test_a_long_shard_shows_that_it_is_at_work(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resources.engines.local.HEARTBEAT", 0.0)
+    said: list[tuple[str, int, int, int]] = []
+    sources = {"a": Source("one", "1")}
+    build_table(Stories(), lake, LocalEngine(1), lambda *state: said.append(state), sources)
+    assert said[0] == ("comic_stories", 0, 1, 0) and said[-1] == ("comic_stories", 1, 1, 1)

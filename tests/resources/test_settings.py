@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import SettingsError
-from resources.settings import load_profile, load_settings
+from resources.settings import EngineProfile, load_profile, load_settings
 
 
 def test_settings_come_from_the_environment_and_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,6 +25,12 @@ def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["laptop", "gpu"])
 def test_built_in_profiles_load(name: str) -> None:
     assert load_profile(name).build_missing_upstream == (name == "laptop")
+
+
+def test_a_profile_of_one_s_own_changes_only_what_it_names(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("engine: {workers: 3}")
+    assert load_profile(str(path)) == load_profile("laptop").model_copy(update={"engine": EngineProfile(workers=3)})
 
 
 @pytest.mark.parametrize(

@@ -169,3 +169,22 @@ def test_a_pdf_whose_list_of_pages_is_damaged_says_so(tmp_path: Path) -> None:
     with open_book(BookSource("book", str(path), path.name, ""), Limits()) as book:
         assert len(book.members()) < 4
         assert [fault.kind for fault in book.faults] == ["corrupt"]
+
+
+def test_a_pdf_with_a_password_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "book.pdf"
+    Image.new("L", (60, 90)).save(path, "PDF")
+    key = b"<" + b"41" * 32 + b">"
+    locked = (
+        b"/Encrypt << /Filter /Standard /V 1 /R 2 /Length 40 /P -4 /O " + key + b" /U " + key + b" >> /ID [<00><00>]"
+    )
+    data = path.read_bytes()
+    at = data.rindex(b"trailer")
+    at = data.index(b"<<", at) + 2
+    path.write_bytes(data[:at] + locked + data[at:])
+    with (
+        pytest.raises(ItemError, match="needs a password") as caught,
+        open_book(BookSource("book", str(path), path.name, ""), Limits()),
+    ):
+        pass
+    assert caught.value.kind == "encrypted"

@@ -178,3 +178,20 @@ def test_renaming_a_page_changes_the_digest_and_touching_it_does_not(comics: Pat
     assert source_digest(book) == digest and source_stat(book) != stat
     page.rename(page.with_name("3.jpg"))
     assert source_digest(book) != digest
+
+
+def test_a_thumbnail_makes_no_book_of_a_series(comics: Path) -> None:
+    for book in ("Book 1", "Book 2"):
+        put(comics / "Series" / book / "1.jpg")
+    put(comics / "Series" / "folder.jpg")
+    books, failures = find_books(comics)
+    assert ids(books) == ["Series/Book 1", "Series/Book 2"] and failures == []
+    put(comics / "Loose" / "folder.jpg")
+    assert "Loose" in ids(find_books(comics)[0])
+
+
+def test_a_catalog_beside_a_folder_of_books_is_not_the_library_s(tmp_path: Path) -> None:
+    books = tmp_path / "my books"
+    cbz(books / "a.cbz")
+    (tmp_path / "catalog.csv").write_text("product,price\nsoap,1\n")
+    assert find_books(books)[1] == []

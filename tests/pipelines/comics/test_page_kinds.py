@@ -118,6 +118,8 @@ def test_credits_without_a_picture_are_a_first_page_before_the_story_and_letters
     assert kind_of(parchment) == "story", "one group is not enough where there is a panel"
     parchment = Page(FOUR[:1], [Words(f"{one} {two} {' word' * 40}", 1, FOUR[0])])
     assert kind_of(parchment) == "letters"
+    badge = Box(600, 1120, 160, 60)
+    assert kind_of(Page((*FOUR[:1], badge), parchment.texts)) == "letters", "a licence's badge is no picture"
 
 
 def test_repeats_and_blank_pages_are_left_out_with_the_reason() -> None:

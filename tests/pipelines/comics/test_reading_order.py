@@ -236,3 +236,9 @@ def test_real_pages_are_read_as_their_truth_says(real_data: Path) -> None:
         boxes = [polygon_box(polygon) for polygon in page["panels"]]
         right.append(in_order(random.Random(0).sample(boxes, len(boxes))) == boxes)
     assert sum(right) == len(right)
+
+
+@pytest.mark.parametrize("scale", [0.37, 1.3, 2.6, 1 / 3])
+def test_lengths_at_a_threshold_read_alike_in_every_unit(scale: float) -> None:
+    for boxes in ([(320, 0, 300, 370), (0, 259, 300, 370)], [(22, 0, 472, 1), (409, 0, 100, 0)]):
+        assert reading_order([[scale * edge for edge in box] for box in boxes]) == reading_order(boxes)

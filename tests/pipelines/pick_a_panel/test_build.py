@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from pipelines.identity import page_id
 from pipelines.pick_a_panel.samples import chance
 from pipelines.schemas import TASKS
-from tests.pipelines.pick_a_panel.built_book import BOOK, book, of_task, run
+from tests.pipelines.pick_a_panel.built_book import BOOK, book, of_task, page_row, run
 
 
 @settings(max_examples=25)
@@ -84,3 +85,33 @@ def test_without_captions_every_window_says_why() -> None:
 
 def test_an_empty_book_has_no_samples() -> None:
     assert run(book({}, [])) == ([], [], {})
+
+
+def test_blank_and_repeated_pages_are_passed_over_and_cut_nothing() -> None:
+    plain = book({1: 4, 2: 4, 3: 4, 4: 4}, [(1, 4)])
+    rows, _, _ = run(plain)
+    counts = {task: len(of_task(rows, task)) for task in TASKS}
+    assert counts["sequence_filling"] == 12 and counts["visual_closure"] == 13
+    # Such pages have no kind; pages 3 and 4 of this book are read all the same.
+    tables = book({1: 4, 2: 4, 5: 4, 6: 4}, [(1, 6)])
+    extra = [page_row(3), page_row(4, duplicate_of=2)]
+    tables["comic_pages"] = pa.concat_tables(
+        [tables["comic_pages"], pa.Table.from_pylist(extra, schema=tables["comic_pages"].schema)]
+    )
+    rows, _, _ = run(tables)
+    assert {task: len(of_task(rows, task)) for task in TASKS if "closure" not in task} == {
+        task: count for task, count in counts.items() if "closure" not in task
+    }
+
+
+def test_no_window_skips_a_panel_that_was_not_looked_at() -> None:
+    tables = book({1: 12}, [(1, 1)])
+    features = tables["comic_panel_features"]
+    tables["comic_panel_features"] = pa.concat_tables([features.slice(0, 5), features.slice(6)])
+    rows, failures, _ = run(tables)
+    assert [f.item_id for f in failures] == [f"{BOOK}/0001/06"]
+    for row in of_task(rows, "visual_closure"):
+        window = [*row["context"], row["options"][row["solution_index"]]["panel_id"]]
+        numbers = [int(panel.rsplit("/", 1)[1]) for panel in window]
+        assert numbers == list(range(numbers[0], numbers[0] + 4))
+    assert len(of_task(rows, "visual_closure")) == (5 - 3) + (6 - 3)

@@ -206,3 +206,17 @@ def test_every_kind_of_picture_is_drawn(mode: str, stored: bool) -> None:
 def test_settings_that_give_no_picture_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         Rendering(**wrong)
+
+
+@pytest.mark.parametrize(("x", "y"), [(110, 250), (10, 250), (200, 250), (10, 10), (110, 10)])
+def test_a_number_does_not_hide_the_words_by_which_options_differ(x: int, y: int) -> None:
+    art = np.random.default_rng(0).integers(0, 255, (300, 300, 3), np.uint8)
+    options = []
+    for shade in (0, 90, 180, 255):
+        option = art.copy()
+        option[y : y + 40, x : x + 80] = shade
+        options.append(option)
+    scene = Scene((art, art, art), tuple(options), 3)
+    canvas = render_sample(scene)
+    for option, place in zip(options, arrangement(scene, (300, 300), Rendering()).options, strict=True):
+        assert (_cut(canvas, place)[y : y + 40, x : x + 80] == option[y : y + 40, x : x + 80]).all()

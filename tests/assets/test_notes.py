@@ -1,0 +1,61 @@
+"""Where a table or a task is empty, the asset says why, on its page and on the terminal."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.comics import COMICS
+from assets.pick_a_panel import PICK_A_PANEL
+from assets.tables import BuildConfig, Finished, Found, StoryloomResource, TableSpec, table_assets
+from pipelines.comics.stories import SplitStories
+from pipelines.schemas import COMIC_CAPTIONS
+from resources.lake import Lake
+from resources.project import Project
+
+SPECS = {spec.name: spec for spec in [*COMICS, *PICK_A_PANEL]}
+
+
+def note_of(table: str, lake: Path) -> str:
+    project = Project.open(lake=str(lake), library=str(lake.parent))
+    return SPECS[table].finish(project, lambda *_: None, BuildConfig()).metadata.get("note", "")
+
+
+def test_without_captions_the_table_says_where_they_come_from(lake: Path) -> None:
+    assert note_of("comic_captions", lake) == ""
+    for shard in Lake(str(lake)).footers("comic_captions"):
+        Lake(str(lake)).remove("comic_captions", shard)
+    assert Lake(str(lake)).read_table("comic_captions", COMIC_CAPTIONS).num_rows == 0
+    note = note_of("comic_captions", lake)
+    assert "caption_relevance has no samples" in note and "annotations" in note and "captioner" in note
+
+
+def test_a_split_without_books_says_so(tmp_path: Path) -> None:
+    assert "No book is in the split val" in note_of("comicspap_val", tmp_path / "empty")
+
+
+@pytest.mark.parametrize(("task", "reason"), [("text_closure", "textboxes"), ("char_coherence", "exactly two")])
+def test_a_task_without_samples_says_what_it_needs(lake: Path, task: str, reason: str) -> None:
+    note = note_of("comicspap_test", lake)
+    assert f"{task} needs" in note and reason in note and "_dropped/comicspap_samples" in note
+
+
+def test_a_note_is_said_on_the_terminal_too(tmp_path: Path) -> None:
+    spec = TableSpec(
+        "comic_stories",
+        "Stories",
+        "comics",
+        {"parquet"},
+        lambda project: SplitStories(),
+        find=lambda project: Found({}),
+        finish=lambda project, progress, config: Finished({"note": "There is nothing to tell."}),
+    )
+    resource = StoryloomResource(library=str(tmp_path), lake=str(tmp_path / "lake"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = dg.materialize(table_assets([spec]), instance=instance, resources={"storyloom": resource})
+        records = instance.event_log_storage.get_logs_for_run(result.run_id)
+    said = [record.user_message for record in records if record.level == logging.WARNING]
+    assert said == ["comic_stories: There is nothing to tell."]
