@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pipelines.comics.detect_panels import DetectPanels
 from pipelines.comics.page_kinds import SOURCE, DecideKinds
+from pipelines.comics.page_pictures import open_picture
 from pipelines.comics.page_signals import LONG_BOX_WORDS
+from pipelines.comics.texts import ReadTexts
 from pipelines.geometry import Box
 from pipelines.schemas import PAGE_KINDS
 from pipelines.stage import Dropped, Failure, Row
+from resources.models.registry import describe_model
 from tests.pipelines.comics.made_book import (
     BOOK,
     CREDITS,
@@ -120,6 +126,24 @@ def test_credits_without_a_picture_are_a_first_page_before_the_story_and_letters
     assert kind_of(parchment) == "letters"
     badge = Box(600, 1120, 160, 60)
     assert kind_of(Page((*FOUR[:1], badge), parchment.texts)) == "letters", "a licence's badge is no picture"
+
+
+def test_a_real_page_of_credits_with_a_badge_is_no_story_page(real_data: Path) -> None:
+    (path,) = (real_data / "comics" / "peppercarrot-ep02").glob("E02P06.*")
+    image = path.read_bytes()
+    picture = open_picture(image)
+    row = Book.of(story_page()).tables()["comic_pages"][0]
+    row |= {"image": image, "width": picture.width, "height": picture.height}
+    tables: dict[str, list[Row]] = {"comic_pages": [row]}
+    for stage in (
+        DetectPanels(describe_model("panel_detector", "opencv", {})),
+        ReadTexts(describe_model("text_reader", "rapidocr", {})),
+        DecideKinds(),
+    ):
+        tables[stage.table], failures, _ = run_stage(stage, FakeInputs(BOOK, tables))
+        assert not failures
+    (kind,) = tables["comic_page_kinds"]
+    assert (kind["kind"], "funding" in kind["reason"]) == ("letters", True)
 
 
 def test_repeats_and_blank_pages_are_left_out_with_the_reason() -> None:
