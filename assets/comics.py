@@ -128,7 +128,7 @@ COMICS = [
         "What each page is: cover, first page, advertisement, letters, text story or story page.",
         "stories",
         _FILES,
-        lambda project: DecideKinds(),
+        lambda project: DecideKinds(classifier=project.model("page_classifier")),
         ("comic_pages", "comic_panels", "comic_texts", "comic_annotations"),
     ),
     TableSpec(

@@ -26,6 +26,7 @@ from pipelines.comics.page_pictures import decode
 from pipelines.comics.text_boxes import TextLine, join_lines, text_box
 from pipelines.comics.text_panels import assign, text_order
 from pipelines.comics.texts import MIN_CONFIDENCE
+from pipelines.errors import ItemError
 from pipelines.evaluation import Counts, character_error, count, in_order, kendall_tau, match, share
 from pipelines.geometry import Box, intersection, polygon_box
 
@@ -121,7 +122,14 @@ def ours() -> Read:
     from resources.models.rapidocr_texts import RapidOcrTexts
 
     reader = RapidOcrTexts()
-    return lambda picture: [line for line in reader.read([picture])[0] if line.confidence >= MIN_CONFIDENCE]
+
+    def read(picture: np.ndarray) -> list[TextLine]:
+        (lines,) = reader.read([picture])
+        if isinstance(lines, ItemError):
+            raise lines
+        return [line for line in lines if line.confidence >= MIN_CONFIDENCE]
+
+    return read
 
 
 def plain_rapidocr() -> Read:

@@ -129,7 +129,8 @@ COMIC_PAGE_KINDS = pa.schema(
         _BOOK,
         _NUMBER,
         _column("kind", pa.string(), "`cover`, `first_page`, `advertisement`, `letters`, `text_story` or `story`"),
-        _column("reason", pa.string(), "The signal that decided"),
+        _column("reason", pa.string(), "The signal that decided, or the model's words"),
+        _column("starts_story", pa.bool_(), "Whether a story starts here, says a model; null: signals tell", null=True),
         _SOURCE,
     ]
 )

@@ -16,18 +16,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pipelines.chat import ChatModel
 from pipelines.comics.annotations.payload import AnnotatedStory, book_stories, page_aspect
+from pipelines.comics.page_classifier import PROMPT, PageReply, page_requests
+from pipelines.comics.page_media import PageMedia
 from pipelines.comics.page_pictures import decode
 from pipelines.comics.page_signals import PageSignals
 from pipelines.comics.stored_pages import page_images
 from pipelines.errors import ItemError
 from pipelines.geometry import Box
 from pipelines.schemas import PAGE_KINDS
-from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
+from pipelines.stage import Dropped, Failure, Model, Row, ShardInputs, Stage
 
 SOURCE = "storyloom/page-signals@1"
 """`source` of the rows that no person made."""
 
+_LONGEST_REASON = 300
 _COLUMNS = ["page_id", "book_id", "page_number", "width", "height", "duplicate_of", "kind"]
 
 
@@ -62,11 +66,11 @@ class KindRules:
 
 @dataclass(frozen=True)
 class DecideKinds(Stage):
-    """The kind of each page of a book, with the signal that decided.
+    """The kind of each page of a book, with the signal that decided; with a `classifier`, a chat model in place of signals.
 
     A page that repeats an earlier one and a blank page have no kind: they are dropped, with the reason. ComicsPAP
     (section 3.1) had people take out covers, first pages, advertisements, letters and text stories; a person's word
-    wins here too.
+    wins here too. A page about which the model gives no answer is a failure, and the signals decide.
     """
 
     name: ClassVar[str] = "decide_kinds"
@@ -75,6 +79,7 @@ class DecideKinds(Stage):
     inputs: ClassVar[tuple[str, ...]] = ("comic_pages", "comic_panels", "comic_texts", "comic_annotations")
 
     rules: KindRules = field(default_factory=KindRules)
+    classifier: Model[ChatModel] | None = None
 
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         """One row for each page that is kept, in page order."""
@@ -84,8 +89,10 @@ class DecideKinds(Stage):
         signals = _signals(pages, inputs)
         blank = _blank_pages(inputs, signals, self.rules.blank_contrast)
         places = [n for n, page in enumerate(pages) if signals[page["page_id"]].lettered_panels]
+        asked = [p["page_id"] for p in pages if self._is_asked(p, human.get(p["page_id"]), stories, blank)]
+        answers = self._answers(inputs, asked, signals)
         for place, page in enumerate(pages):
-            page_id, source = page["page_id"], SOURCE
+            page_id, source, starts = page["page_id"], SOURCE, None
             said = human.get(page_id)
             if said is not None and said not in PAGE_KINDS:
                 yield Failure(
@@ -108,8 +115,32 @@ class DecideKinds(Stage):
                 kind, reason = decide(
                     page["kind"], signals[page_id], page["page_number"], self.rules, early=early, inside=inside
                 )
+                answer = next(answers) if page_id in asked else None
+                if isinstance(answer, ItemError):
+                    yield Failure.of(page_id, answer)
+                elif answer is not None and self.classifier is not None:
+                    kind, reason, starts = (
+                        answer.kind,
+                        " ".join(answer.reason.split())[:_LONGEST_REASON],
+                        answer.starts_story,
+                    )
+                    source = f"{self.classifier.source}@{PROMPT}"
             kept = {name: page[name] for name in ("page_id", "book_id", "page_number")}
-            yield {**kept, "kind": kind, "reason": reason, "source": source}
+            yield {**kept, "kind": kind, "reason": reason, "starts_story": starts, "source": source}
+
+    def _is_asked(self, page: Row, said: str | None, stories: Iterable[AnnotatedStory], blank: set[str]) -> bool:
+        """Whether a model decides: no person did, the file says nothing that it must know, and the page shows something."""
+        known = said in PAGE_KINDS or _is_edge(page, stories) or page["kind"] not in ("cover", "story")
+        return not (self.classifier is None or known or page["duplicate_of"] or page["page_id"] in blank)
+
+    def _answers(
+        self, inputs: ShardInputs, asked: Sequence[str], signals: Mapping[str, PageSignals]
+    ) -> Iterator[PageReply | ItemError]:
+        if self.classifier is None or not asked:
+            return iter(())
+        media = PageMedia(inputs, inputs.table("comic_pages", ["page_id", "sha256", "width", "height"]).to_pylist())
+        texts = {page_id: [text["text"] for text in signals[page_id].texts] for page_id in asked}
+        return self.classifier.load().ask(page_requests(asked, media, texts))
 
 
 def decide(

@@ -32,12 +32,12 @@ class SplitStories(Stage):
     Stories that a person marked replace all others. Else a story is a run of story pages: advertisements, repeated
     and blank pages in it are passed over (it goes on behind them, and what reads the range takes its story pages
     alone); a cover, a first page, letters or a text story end it, as do a closing caption ("The end") and a title
-    page of the next story. A page that could not be read ends any story, a person's too: the panels around it are not
-    consecutive.
+    page of the next story. Where a chat model said whether a story starts on a page, that decides in place of the title
+    page. A page that could not be read ends any story, a person's too: the panels around it are not consecutive.
     """
 
     name: ClassVar[str] = "split_stories"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     table: ClassVar[str] = "comic_stories"
     inputs: ClassVar[tuple[str, ...]] = (
         "comic_page_kinds",
@@ -57,10 +57,12 @@ class SplitStories(Stage):
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         """One row for each story, in page order."""
         pages = {p["page_number"]: p for p in inputs.table("comic_pages", _PAGE_COLUMNS).to_pylist()}
-        kinds = dict(zip(*_columns(inputs.table("comic_page_kinds"), "page_number", "kind"), strict=True))
+        kind_rows = inputs.table("comic_page_kinds", ["page_number", "kind", "starts_story"])
+        kinds = dict(zip(*_columns(kind_rows, "page_number", "kind"), strict=True))
+        starts = dict(zip(*_columns(kind_rows, "page_number", "starts_story"), strict=True))
         marked = book_stories(inputs.table("comic_annotations"))
         if marked is None:
-            source, ranges = SOURCE, self._runs(pages, kinds, inputs)
+            source, ranges = SOURCE, self._runs(pages, kinds, starts, inputs)
         else:
             source, ranges = "human", []
             for story in sorted(marked, key=lambda s: (s.first_page, s.last_page)):
@@ -81,14 +83,20 @@ class SplitStories(Stage):
             identity = {"story_id": story_id(inputs.shard, number), "book_id": inputs.shard}
             yield {**identity, "first_page": first, "last_page": last, "source": source}
 
-    def _runs(self, pages: Mapping[int, Row], kinds: Mapping[int, str], inputs: ShardInputs) -> list[tuple[int, int]]:
+    def _runs(
+        self, pages: Mapping[int, Row], kinds: Mapping[int, str], starts: Mapping[int, bool | None], inputs: ShardInputs
+    ) -> list[tuple[int, int]]:
+        """First and last page of each run; `starts` is what a model said of a page, None where it was not asked."""
         panels, texts = _by_page(inputs, "comic_panels"), _by_page(inputs, "comic_texts")
         runs: list[tuple[int, int]] = []
         open_run = False
         for number in range(min(pages, default=1), max(pages, default=0) + 1):
             kind = kinds.get(number)
             if kind == "story":
-                if open_run and not self._is_title_page(pages[number], panels[number], texts[number]):
+                begins = starts.get(number)
+                if begins is None:
+                    begins = self._is_title_page(pages[number], panels[number], texts[number])
+                if open_run and not begins:
                     runs[-1] = (runs[-1][0], number)
                 else:
                     runs.append((number, number))

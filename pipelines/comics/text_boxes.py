@@ -16,7 +16,8 @@ from typing import Protocol
 import numpy as np
 
 from pipelines.comics.text_panels import assign
-from pipelines.geometry import Box, intersection, polygon_box
+from pipelines.errors import ItemError
+from pipelines.geometry import Box, box_polygon, intersection, polygon_box
 
 MAX_SIZES = 1.8
 """Lines of one textbox differ at most by this factor in height (shouting and signatures beside small print)."""
@@ -42,14 +43,6 @@ class TextLine:
     confidence: float
 
 
-class TextReader(Protocol):
-    """Finds and reads the lines of lettering on pages."""
-
-    def read(self, images: Sequence[np.ndarray]) -> list[list[TextLine]]:
-        """The lines of each RGB picture (H, W, 3) of bytes, in pixels of that picture, in any order."""
-        ...
-
-
 @dataclass(frozen=True)
 class TextBox:
     """A balloon's or narration box's lettering: its box in pixels, its lines joined, and how sure the reader is."""
@@ -57,6 +50,18 @@ class TextBox:
     box: Box
     text: str
     confidence: float
+
+
+Reading = Sequence[TextLine] | Sequence[TextBox] | ItemError
+"""What is read on one page: lines that are still to be joined, or whole textboxes; or why nothing could be."""
+
+
+class TextReader(Protocol):
+    """Finds and reads the lettering on pages."""
+
+    def read(self, images: Sequence[np.ndarray]) -> Sequence[Reading]:
+        """The lines or the textboxes of each RGB picture (H, W, 3) of bytes, in pixels of that picture, in any order."""
+        ...
 
 
 def join_lines(lines: Sequence[TextLine], panels: Sequence[Box]) -> list[TextBox]:
@@ -78,11 +83,26 @@ def join_lines(lines: Sequence[TextLine], panels: Sequence[Box]) -> list[TextBox
     return sorted(boxes, key=lambda b: (b.box.y, b.box.x, b.box, b.text))
 
 
-def resized(lines: Sequence[TextLine], size: tuple[int, int], page: tuple[int, int]) -> list[TextLine]:
-    """Lines of a picture of (width, height) `size` in pixels of its `page`, inside it; those that lie outside are left out."""
+def as_line(text: TextLine | TextBox) -> TextLine:
+    """A textbox as one line; a line as it is."""
+    if isinstance(text, TextLine):
+        return text
+    polygon = tuple((float(x), float(y)) for x, y in box_polygon(text.box))
+    return TextLine(polygon, text.text, text.confidence)
+
+
+def resized(
+    texts: Sequence[TextLine] | Sequence[TextBox], size: tuple[int, int], page: tuple[int, int]
+) -> list[TextLine | TextBox]:
+    """What was read on a picture of (width, height) `size` in pixels of its `page`, inside it; what lies outside is left out."""
     fx, fy = page[0] / size[0], page[1] / size[1]
-    moved = []
-    for line in lines:
+    moved: list[TextLine | TextBox] = []
+    for text in texts:
+        if isinstance(text, TextBox):
+            box = text.box.scaled(fx, fy).clipped(*page)
+            moved += [TextBox(box, text.text, text.confidence)] if box.area else []
+            continue
+        line = text
         points = tuple((min(max(x * fx, 0.0), page[0]), min(max(y * fy, 0.0), page[1])) for x, y in line.polygon)
         if polygon_box(points).area:
             moved.append(TextLine(points, line.text, line.confidence))

@@ -7,14 +7,16 @@ What does not belong here: how lines are joined (`text_boxes`), how boxes are or
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from pipelines.comics.annotations.payload import AnnotatedText, page_aspect
 from pipelines.comics.page_pictures import decode
 from pipelines.comics.stored_pages import page_images
-from pipelines.comics.text_boxes import TextBox, TextLine, TextReader, join_lines, resized, text_box
+from pipelines.comics.text_boxes import TextBox, TextLine, TextReader, as_line, join_lines, resized, text_box
 from pipelines.comics.text_panels import assign, text_order
 from pipelines.errors import ItemError
 from pipelines.geometry import Box, intersection, polygon_box
@@ -25,6 +27,8 @@ __all__ = ["ReadTexts", "TextBox", "TextLine", "TextReader", "assign", "join_lin
 
 MIN_CONFIDENCE = 0.7
 """Lines that the reader is less sure of are dropped: what is so read is scribble, texture and drawn sound."""
+_PAGES_AT_A_TIME = 8
+"""Pages that are held in memory while a service reads them."""
 _AT_LEAST = 1500
 """Pixels of width to which a large JPEG may be reduced while it is decoded: lettering stays readable."""
 _INSIDE = 0.5
@@ -68,18 +72,17 @@ class ReadTexts(Stage):
         panels = _panels(inputs)
         pages = inputs.table("comic_pages", ["page_id", "book_id", "page_number", "width", "height"]).to_pylist()
         written = {page for page, texts in marked.items() if all(text.text is not None for text in texts)}
-        pictures = page_images(inputs, {page["page_id"] for page in pages} - written)
+        readings = self._readings(inputs, [page for page in pages if page["page_id"] not in written])
         for page in pages:
             page_id = page["page_id"]
-            lines: list[TextLine] = []
+            lines: list[TextLine | TextBox] = []
             if page_id not in written:
-                try:
-                    lines = self._read(page, next(pictures)[1])
-                except ItemError as error:
-                    yield Failure.of(page_id, error)
+                reading = next(readings)
+                if isinstance(reading, ItemError):
+                    yield Failure.of(page_id, reading)
                     continue
-                yield from self._unsure(page_id, lines)
-                lines = [line for line in lines if line.confidence >= self.min_confidence]
+                yield from self._unsure(page_id, reading)
+                lines = [line for line in reading if line.confidence >= self.min_confidence]
             of_page = panels.get(page_id, [])
             if page_id in marked:
                 placed = yield from self._human(page_id, marked[page_id], lines, of_page)
@@ -90,26 +93,40 @@ class ReadTexts(Stage):
             for number, text in enumerate(placed, start=1):
                 yield _row(page, number, text)
 
-    def _read(self, page: Row, data: bytes) -> list[TextLine]:
-        """The lines of one page in its pixels, inside it."""
-        picture = decode(data, at_least=_AT_LEAST)
-        (lines,) = self.reader.load().read([picture])
-        return resized(lines, (picture.shape[1], picture.shape[0]), (page["width"], page["height"]))
+    def _readings(self, inputs: ShardInputs, pages: Sequence[Row]) -> Iterator[list[TextLine | TextBox] | ItemError]:
+        """What is read on each of these pages, in their pixels and inside them; a service reads several at a time."""
+        pictures = page_images(inputs, {page["page_id"] for page in pages})
+        size = _PAGES_AT_A_TIME if self.reader.is_remote else 1
+        for first in range(0, len(pages), size):
+            chunk = pages[first : first + size]
+            decoded = [_decoded(next(pictures)[1]) for _ in chunk]
+            read = iter(self.reader.load().read([picture for picture in decoded if not isinstance(picture, ItemError)]))
+            for page, picture in zip(chunk, decoded, strict=True):
+                if isinstance(picture, ItemError):
+                    yield picture
+                    continue
+                reading, (height, width) = next(read), picture.shape[:2]
+                if isinstance(reading, ItemError):
+                    yield reading
+                else:
+                    yield resized(reading, (width, height), (page["width"], page["height"]))
 
-    def _unsure(self, page_id: str, lines: list[TextLine]) -> Iterator[Dropped]:
+    def _unsure(self, page_id: str, lines: Sequence[TextLine | TextBox]) -> Iterator[Dropped]:
         for line in lines:
             if line.confidence < self.min_confidence:
-                box = tuple(polygon_box(line.polygon))
+                box = tuple(polygon_box(as_line(line).polygon))
                 least = f"{line.confidence:.2f}, under {self.min_confidence:.2f}"
                 yield Dropped(page_id, f"the line at {box} was read with a confidence of {least}: {line.text[:80]!r}")
 
-    def _found(self, lines: list[TextLine], panels: list[Box], right_to_left: bool) -> list[_Placed]:
-        found = [_Placed(text, *assign(text.box, panels), self.reader.source) for text in join_lines(lines, panels)]
+    def _found(self, lines: Sequence[TextLine | TextBox], panels: list[Box], right_to_left: bool) -> list[_Placed]:
+        joined = join_lines([line for line in lines if isinstance(line, TextLine)], panels)
+        texts = [*joined, *(text for text in lines if isinstance(text, TextBox))]
+        found = [_Placed(text, *assign(text.box, panels), self.reader.source) for text in texts]
         order = text_order([p.text.box for p in found], [p.panel for p in found], panels, right_to_left)
         return [found[i] for i in order]
 
     def _human(
-        self, page_id: str, texts: list[AnnotatedText], lines: list[TextLine], panels: list[Box]
+        self, page_id: str, texts: list[AnnotatedText], lines: Sequence[TextLine | TextBox], panels: list[Box]
     ) -> Generator[Failure | Dropped, None, list[_Placed]]:
         """The boxes that a person drew, in the person's order; words that are missing are read."""
         placed = []
@@ -125,7 +142,7 @@ class ReadTexts(Stage):
                     yield Failure(page_id, "unknown_panel", message)
             if text.text is not None:
                 placed.append(_Placed(TextBox(text.box, text.text, 1.0), panel, share, "human"))
-            elif inside := [line for line in lines if _is_inside(polygon_box(line.polygon), text.box)]:
+            elif inside := [line for line in map(as_line, lines) if _is_inside(polygon_box(line.polygon), text.box)]:
                 words = text_box(inside)
                 placed.append(
                     _Placed(TextBox(text.box, words.text, words.confidence), panel, share, self.reader.source)
@@ -133,6 +150,13 @@ class ReadTexts(Stage):
             else:
                 yield Dropped(page_id, f"no words were read in the textbox at {tuple(text.box)} that a person drew")
         return placed
+
+
+def _decoded(data: bytes) -> np.ndarray | ItemError:
+    try:
+        return decode(data, at_least=_AT_LEAST)
+    except ItemError as error:
+        return error
 
 
 def _no_textbox(placed: _Placed) -> str:

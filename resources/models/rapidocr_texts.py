@@ -64,11 +64,11 @@ class RapidOcrTexts:
             }
         )
 
-    def read(self, images: Sequence[np.ndarray]) -> list[list[TextLine]]:
-        """The lines of each RGB picture (H, W, 3) of bytes, in its pixels, in any order."""
+    def read(self, images: Sequence[np.ndarray]) -> list[list[TextLine] | ItemError]:
+        """The lines of each RGB picture (H, W, 3) of bytes, in its pixels, in any order; an error where it fails."""
         return [self._read(image) for image in images]
 
-    def _read(self, image: np.ndarray) -> list[TextLine]:
+    def _read(self, image: np.ndarray) -> list[TextLine] | ItemError:
         picture = np.ascontiguousarray(image[..., ::-1])
         try:
             lines = self._strips(picture)
@@ -76,7 +76,7 @@ class RapidOcrTexts:
             for line in [line for line in lines if line.confidence < UNREAD and _height(line) > THICK * usual]:
                 lines += [part for part in self._closer(picture, line) if not _known(part, lines)]
         except (RuntimeError, ValueError, cv2.error) as error:
-            raise ItemError("unreadable", f"The text reader failed on a picture of {image.shape}: {error}") from error
+            return ItemError("unreadable", f"The text reader failed on a picture of {image.shape}: {error}")
         return [line for line in lines if line.text.strip()]
 
     def _strips(self, picture: np.ndarray) -> list[TextLine]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipelines.comics.texts import ReadTexts, TextLine
+from pipelines.comics.texts import ReadTexts, TextBox, TextLine
 from pipelines.errors import ItemError
 from pipelines.geometry import Box, box_polygon
 from pipelines.identity import canonical_json
@@ -26,17 +26,17 @@ class FakeReader:
 
     def read(self, images):
         READ.extend(image.shape for image in images)
-        if any(image.shape[1] == 77 for image in images):
-            raise ItemError("unreadable", "The reader gave up")
         return [
-            [
+            ItemError("unreadable", "The reader gave up")
+            if image.shape[1] == 77
+            else [
                 lettering(250, 30, "RIGHT PANEL"),
                 lettering(30, 48, "PANEL", 0.7),
                 lettering(30, 30, "LEFT"),
                 lettering(30, 250, "scrawl", 0.2),
                 lettering(180, 480, "- 54 -", w=40),
             ]
-            for _ in images
+            for image in images
         ]
 
 
@@ -204,3 +204,49 @@ def test_a_box_that_a_person_drew_without_words_is_read():
     assert [(r["text"], r["source"]) for r in rows] == [("LEFT PANEL", "fake/reader@1"), ("TYPED", "human")]
     assert (rows[0]["x"], rows[0]["w"]) == (20, 120)
     assert any("no words were read" in d.reason for d in dropped)
+
+
+class BoxReader:
+    """Reads whole textboxes, as a chat model does, two of them as close as lines of one balloon."""
+
+    def read(self, images):
+        return [[TextBox(Box(30, 30, 100, 20), "ONE", 1.0), TextBox(Box(30, 52, 100, 20), "TWO", 1.0)] for _ in images]
+
+
+def test_whole_textboxes_are_not_joined_and_come_in_pixels_of_the_page() -> None:
+    image = picture((4000, 600), "JPEG")
+    tables = {"comic_pages": [page(1, image, (4000, 600))]}
+    rows, failures, _ = run_stage(stage(BoxReader), FakeInputs("b", tables))
+    assert not failures
+    assert [(row["text"], row["x"], row["y"], row["w"]) for row in rows] == [
+        ("ONE", 60, 60, 200),
+        ("TWO", 60, 104, 200),
+    ]
+
+
+def test_a_service_reads_several_pages_at_a_time_and_each_gets_its_own() -> None:
+    sizes = [(400, 500 + n) for n in range(19)]
+    tables = {"comic_pages": [page(n, size=size) for n, size in enumerate(sizes, 1)]}
+    tables["comic_pages"][4]["image"] = b"no picture"
+    tables["comic_pages"][7] = page(8, size=(77, 500))
+    remote = ReadTexts(Model("fake/reader@1", CountingReader, is_remote=True))
+    rows, failures, _ = run_stage(remote, FakeInputs("b", tables))
+    assert CHUNKS == [7, 8, 3]
+    assert [(f.item_id, f.kind) for f in failures] == [("b/0005", "not_a_picture"), ("b/0008", "unreadable")]
+    assert {row["page_number"]: row["text"] for row in rows} == {
+        n: f"HEIGHT {size[1]}" for n, size in enumerate(sizes, 1) if n not in (5, 8)
+    }
+
+
+CHUNKS: list[int] = []
+
+
+class CountingReader:
+    """Says how high each picture is."""
+
+    def read(self, images):
+        CHUNKS.append(len(images))
+        refused = ItemError("unreadable", "The reader gave up")
+        return [
+            refused if image.shape[1] == 77 else [lettering(30, 30, f"HEIGHT {image.shape[0]}")] for image in images
+        ]
