@@ -6,6 +6,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.pick_a_panel import task_settings
+from assets.releases import books_of
 from assets.tables import StoryloomResource
 from pipelines.markdown import escape
 from pipelines.pick_a_panel.check_samples import Story, faults
@@ -81,6 +82,8 @@ def _samples_valid(split: str) -> dg.AssetChecksDefinition:
         project = storyloom.open()
         rows = project.lake.read_table(f"comicspap_{split}", COMICSPAP_SAMPLES).to_pylist()
         found = faults(rows, _stories(project.lake, {row["book_id"] for row in rows}), task_settings(project))
+        strange = sorted({row["book_id"] for row in rows} - set(books_of(project, split)))
+        found += [f"{book} is no book of the split {split}" for book in strange]
         return dg.AssetCheckResult(passed=not found, metadata={"samples": len(rows), "faults": _listed(found)})
 
     return check

@@ -8,7 +8,7 @@ import dataclasses
 
 import dagster as dg
 
-from assets.releases import release_split
+from assets.releases import books_of, release_split
 from assets.tables import BuildConfig, Finished, Found, TableSpec
 from pipelines.markdown import table
 from pipelines.pick_a_panel.audit import AuditSamples
@@ -16,7 +16,7 @@ from pipelines.pick_a_panel.build import BuildSamples
 from pipelines.pick_a_panel.samples import TaskSettings
 from pipelines.pick_a_panel.selection import SelectSamples, sample_hash, threshold
 from pipelines.pick_a_panel.solvers import BY_DESIGN
-from pipelines.schemas import COMIC_BOOKS, COMICSPAP_AUDIT, COMICSPAP_SAMPLES, SPLITS
+from pipelines.schemas import COMICSPAP_AUDIT, COMICSPAP_SAMPLES, SPLITS
 from resources.build import Progress
 from resources.project import Project
 
@@ -24,12 +24,6 @@ from resources.project import Project
 def task_settings(project: Project) -> TaskSettings:
     """The sizes of the tasks: the profile's, with the project's seed."""
     return dataclasses.replace(project.profile.tasks, seed=project.settings.seed)
-
-
-def books_of(project: Project, split: str) -> list[str]:
-    """The ids of a split's books."""
-    books = project.lake.read_table("comic_books", COMIC_BOOKS, ["book_id", "split"]).to_pylist()
-    return sorted(book["book_id"] for book in books if book["split"] == split)
 
 
 def _select(project: Project, split: str) -> SelectSamples:
@@ -49,7 +43,7 @@ def _select(project: Project, split: str) -> SelectSamples:
 
 def _split_table(split: str) -> TableSpec:
     def finish(project: Project, progress: Progress, config: BuildConfig) -> Finished:
-        return release_split(project, split, books_of(project, split), progress, config)
+        return release_split(project, split, progress, config)
 
     return TableSpec(
         f"comicspap_{split}",

@@ -20,16 +20,25 @@ from pipelines.markdown import table
 from pipelines.pick_a_panel.release_schema import RELEASE_NAME
 from pipelines.schemas import COMIC_BOOKS, COMICSPAP_SAMPLES, SPLITS, TASKS
 from pipelines.stage import Stage
-from resources.build import Progress, build_table
+from resources.build import OUTSIDE, Progress, build_table, output_tables
 from resources.project import Project
+from resources.shard_writer import beside
 
 FOLDER = f"releases/{RELEASE_NAME}"
 
 
-def release_split(project: Project, split: str, books: list[str], progress: Progress, config: BuildConfig) -> Finished:
+def books_of(project: Project, split: str) -> list[str]:
+    """The ids of a split's books."""
+    books = project.lake.read_table("comic_books", COMIC_BOOKS, ["book_id", "split"]).to_pylist()
+    return sorted(book["book_id"] for book in books if book["split"] == split)
+
+
+def release_split(project: Project, split: str, progress: Progress, config: BuildConfig) -> Finished:
     """Bring the release of one split up to date and write the card anew; returns what the split's asset shows."""
     from pipelines.pick_a_panel.card import FIGURE
 
+    books = books_of(project, split)
+    withdrawn = _withdraw(project)
     builds = []
     for stage, expected in _stages(project, split, books):
         only = [shard for shard in config.shards if shard in expected]
@@ -37,8 +46,11 @@ def release_split(project: Project, split: str, books: list[str], progress: Prog
         report = build_table(stage, project.lake, engine, progress, expected=expected, only=only, force=config.force)
         builds.append((stage, report))
     counts = _option_counts(project)
-    if figure := _figure(project):
+    figure = _figure(project)
+    if figure:
         project.lake.put(f"{FOLDER}/{FIGURE}", figure)
+    else:
+        project.lake.delete(f"{FOLDER}/{FIGURE}")
     project.lake.put(f"{FOLDER}/README.md", _card(project, counts, has_figure=bool(figure)).encode())
     metadata: dict[str, Any] = {
         "samples": dg.MetadataValue.md(_counts_table(counts, split)),
@@ -46,9 +58,32 @@ def release_split(project: Project, split: str, books: list[str], progress: Prog
         "release_rows_built": sum(report.rows_built for _, report in builds),
     }
     metadata |= sample_pictures(project, split)
-    if note := _note(project, split, books, counts):
+    if note := " ".join([_note(project, split, books, counts), *withdrawn]).strip():
         metadata["note"] = note
     return Finished(metadata, builds)
+
+
+def _withdraw(project: Project) -> list[str]:
+    """Take the books that are gone, or now in another split, out of the tables and releases of all splits.
+
+    All at once: a book that moved from train to test must not stand in both until somebody builds train again.
+    """
+    notes = []
+    for split in SPLITS:
+        books = set(books_of(project, split))
+        outputs = [output for stage, _ in _stages(project, split, []) for output in output_tables(stage)]
+        besides = [
+            beside(kind, stage.output) for stage, _ in _stages(project, split, []) for kind in ("_failures", "_dropped")
+        ]
+        gone: set[str] = set()
+        for folder in [f"comicspap_{split}", *outputs, *besides]:
+            strange = project.lake.footers(folder).keys() - books - {OUTSIDE}
+            for shard in strange:
+                project.lake.remove(folder, shard)
+            gone |= strange
+        if gone:
+            notes.append(f"Taken out of {split}, since they are no longer in it: {', '.join(sorted(gone))}.")
+    return notes
 
 
 def _stages(project: Project, split: str, books: list[str]) -> Iterator[tuple[Stage, list[str]]]:

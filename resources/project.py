@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import os
 import shutil
@@ -135,7 +136,10 @@ def _open_lake(url: str) -> Lake:
 
 
 def draw_sample_library(folder: Path, seed: int) -> Path:
-    """The sample library in `folder`, drawn when it is not there yet; a kill while drawing leaves nothing behind."""
+    """The sample library in `folder`, drawn when it is not there yet; a kill while drawing leaves nothing behind.
+
+    One that was drawn from another seed or by another version is moved aside, with all that people put into it.
+    """
     from pipelines.samples.library import draw_library
 
     mark = f"{_SAMPLE_VERSION} {seed}"
@@ -151,6 +155,14 @@ def draw_sample_library(folder: Path, seed: int) -> Path:
     shutil.rmtree(drawing, ignore_errors=True)
     draw_library(drawing, seed=seed)
     (drawing / _DRAWN).write_text(mark)
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        before = (folder / _DRAWN).read_text().replace(" ", "-")
+        folder.rename(_free(folder.with_name(f"{folder.name}-{before}")))
     drawing.rename(folder)
     return folder
+
+
+def _free(path: Path) -> Path:
+    """The path, or the first of its numbered neighbours that nothing has."""
+    names = itertools.chain([path], (path.with_name(f"{path.name}.{n}") for n in itertools.count(2)))
+    return next(name for name in names if not name.exists())

@@ -158,3 +158,28 @@ def test_one_book_again_reaches_its_release(library: Path, lake: Path, tmp_path:
     assert f"comicspap_{split}/ferry.parquet" in new
     assert f"releases/comicspap/visual_closure/{split}/ferry.parquet" in new
     assert not any("orchard" in name for name in new)
+
+
+def test_a_book_that_moves_to_test_leaves_train_at_once(library: Path, lake: Path, tmp_path: Path) -> None:
+    """Otherwise its answers, hidden in test, would stay to be read in train until train is built again."""
+    mine, copy = Path(shutil.copytree(library, tmp_path / "library")), Path(shutil.copytree(lake, tmp_path / "lake"))
+    old = next(p.parent.name for p in (copy / "releases/comicspap/visual_closure").rglob("ferry.parquet"))
+    new = "train" if old == "test" else "test"
+    rows = (mine / "catalog.csv").read_text("utf-8").splitlines(keepends=True)
+    moved = [row.replace(f",{old}", f",{new}") if row.startswith("ferry") else row for row in rows]
+    (mine / "catalog.csv").write_text("".join(moved), "utf-8")
+    storyloom = StoryloomResource(library=str(mine), lake=str(copy))
+    (asset,) = [a for a in table_assets([*COMICS, *PICK_A_PANEL]) if a.key.path == [f"comicspap_{new}"]]
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = dg.materialize([asset], instance=instance, resources={"storyloom": storyloom})
+        (event,) = result.asset_materializations_for_node(f"comicspap_{new}")
+    assert f"Taken out of {old}, since they are no longer in it: ferry" in str(event.metadata["note"].value)
+    left = {p.relative_to(copy).as_posix() for p in copy.rglob("ferry.parquet")}
+    assert not [name for name in left if f"/{old}/" in name or name.startswith(f"comicspap_{old}/")]
+    assert f"releases/comicspap/visual_closure/{new}/ferry.parquet" in left
+    # A library without any book leaves nothing of them in the release, the figure included.
+    for path in (mine / "comics").iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert dg.materialize([asset], instance=instance, resources={"storyloom": storyloom}).success
+    assert [p.name for p in (copy / "releases/comicspap").rglob("*") if p.is_file()] == ["README.md"]
