@@ -5,6 +5,8 @@ What belongs here: which tables there are and what they depend on. How a row is 
 
 from collections.abc import Mapping
 
+import dagster as dg
+
 from assets.previews import page_pictures
 from assets.tables import Finished, Found, TableSpec
 from pipelines.comics.annotations.files import read_annotation_files
@@ -19,9 +21,12 @@ from pipelines.comics.panel_features import PanelFeatures
 from pipelines.comics.stories import SplitStories
 from pipelines.comics.texts import ReadTexts
 from pipelines.identity import fingerprint
+from pipelines.markdown import escape, table
+from pipelines.schemas import COMIC_CAPTIONS
 from resources.build import Source
 from resources.project import Project
 
+_SHOWN_CAPTIONS = 9
 _FILES = {"parquet"}
 _VISION = {"parquet", "opencv"}
 
@@ -57,16 +62,20 @@ def _find_annotations(project: Project) -> Found:
 
 
 def _captions(project: Project) -> Finished:
-    rows = sum(footer.rows for footer in project.lake.footers("comic_captions").values())
+    """A few captions, or why there is none."""
+    rows: list[dict[str, str]] = []
+    for shard in sorted(project.lake.footers("comic_captions")):
+        rows += project.lake.read("comic_captions", shard, COMIC_CAPTIONS).slice(0, 3).to_pylist()
+        if len(rows) >= _SHOWN_CAPTIONS:
+            break
+    if rows:
+        cells = [[escape(row["panel_id"]), escape(row["caption"], 600), escape(row["source"])] for row in rows]
+        return Finished({"captions": dg.MetadataValue.md(table(["panel", "caption", "source"], cells, numbers=False))})
     note = (
-        ""
-        if rows
-        else (
-            "No panel has a caption, so the task caption_relevance has no samples. Captions come from the files in the "
-            "library's folder `annotations`, or from a `captioner` that the profile names."
-        )
+        "No panel has a caption, so the task caption_relevance has no samples. Captions come from the files in the "
+        "library's folder `annotations`, or from a `captioner` that the profile names."
     )
-    return Finished({"note": note} if note else {})
+    return Finished({"note": note})
 
 
 COMICS = [

@@ -11,10 +11,12 @@ import pytest
 from assets.comics import COMICS
 from assets.pick_a_panel import PICK_A_PANEL
 from assets.tables import BuildConfig, Finished, Found, StoryloomResource, TableSpec, table_assets
+from pipelines.comics.captions import WriteCaptions
 from pipelines.comics.stories import SplitStories
 from pipelines.schemas import COMIC_CAPTIONS
 from resources.lake import Lake
 from resources.project import Project
+from resources.shard_writer import write_shard
 
 SPECS = {spec.name: spec for spec in [*COMICS, *PICK_A_PANEL]}
 
@@ -59,3 +61,12 @@ def test_a_note_is_said_on_the_terminal_too(tmp_path: Path) -> None:
         records = instance.event_log_storage.get_logs_for_run(result.run_id)
     said = [record.user_message for record in records if record.level == logging.WARNING]
     assert said == ["comic_stories: There is nothing to tell."]
+
+
+def test_captions_are_shown_as_they_read_and_never_as_markup(lake: Path) -> None:
+    row = {"panel_id": "one/0001/01", "book_id": "one", "source": "openai/seer@captions@1"}
+    row["caption"] = "<img src=x onerror=alert(1)> | [here](javascript:x)"
+    write_shard(Lake(str(lake)), WriteCaptions(), "one", "planted", [row])
+    project = Project.open(lake=str(lake), library=str(lake.parent))
+    shown = str(SPECS["comic_captions"].finish(project, lambda *_: None, BuildConfig()).metadata["captions"].value)
+    assert "&lt;img src" in shown and "<img" not in shown and "](" not in shown
