@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.tables import StoryloomResource
 from pipelines.comics.library import find_books, source_stat
+from pipelines.errors import StoryloomError
 from pipelines.identity import fingerprint
 from resources.project import Project
 
@@ -44,7 +45,10 @@ def library_changes(context: dg.SensorEvaluationContext, storyloom: StoryloomRes
     seen last and the one built last.
     """
     seen, _, built = (context.cursor or " ").partition(" ")
-    state = library_state(storyloom.open())
+    try:
+        state = library_state(storyloom.open())
+    except StoryloomError as error:
+        return dg.SensorResult(skip_reason=str(error))
     if state != seen:
         return dg.SensorResult(
             skip_reason="The library has just changed; waiting for it to stand still.", cursor=f"{state} {built}"

@@ -16,7 +16,7 @@ from pipelines.comics.archives import container_kind
 from pipelines.comics.catalog import CATALOG, CatalogEntry, match, read_catalog
 from pipelines.comics.folder_files import folder_files
 from pipelines.comics.page_names import ARCHIVES, archive_extension, is_page, printable
-from pipelines.errors import ItemError
+from pipelines.errors import ItemError, LibraryError
 from pipelines.identity import fingerprint
 from pipelines.stage import Failure
 
@@ -50,11 +50,14 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
     files, files of known other kinds and the folder `annotations` are passed over. Of two books whose ids are one, or
     differ in case alone (many disks then take their shards for one file), the first path counts. The catalog lies in the
     folder, or beside it where it is called `comics`. A thumbnail that a file manager left in a folder of folders
-    (`folder.jpg`) makes no book of it.
+    (`folder.jpg`) makes no book of it. Raises LibraryError where there is a catalog that cannot be read.
     """
     # Beside it only where it is the library's folder of comics: else what lies beside is not the library's.
     beside = [comics.parent / CATALOG] if comics.name == "comics" else []
-    catalogs = [path for path in (comics / CATALOG, *beside) if path.is_file()]
+    catalogs = [path for path in (comics / CATALOG, *beside) if os.path.lexists(path)]
+    if len(catalogs) > 1:
+        remedy = "Keep one of them: the books' splits are what it says."
+        raise LibraryError("the library has two catalogs", where=" and ".join(map(str, catalogs)), remedy=remedy)
     entries, failures = read_catalog(catalogs[0]) if catalogs else ({}, [])
     named = set(entries)
     books: dict[str, BookSource] = {}
