@@ -12,7 +12,7 @@ from pipelines.comics.annotations.matching import entries_digest, group_by_book
 from pipelines.comics.annotations.resolve import ResolveAnnotations
 from pipelines.comics.captions import WriteCaptions
 from pipelines.comics.detect_panels import DetectPanels
-from pipelines.comics.library import BookSource, find_books, source_digest, source_stat
+from pipelines.comics.library import BookSource, source_digest, source_stat
 from pipelines.comics.page_kinds import DecideKinds
 from pipelines.comics.pages import ReadBooks, ReadPages
 from pipelines.comics.panel_features import PanelFeatures
@@ -28,7 +28,7 @@ _VISION = {"parquet", "opencv"}
 
 def find_pages(project: Project) -> Found:
     """The books of the library, with the digest of their content."""
-    books, failures = find_books(project.comics)
+    books, failures = project.books()
     return Found(_digested(project, books), failures=failures)
 
 
@@ -48,7 +48,7 @@ def _find_books(project: Project) -> Found:
 
 def _find_annotations(project: Project) -> Found:
     """For each book the annotations that people made of it, from all files together."""
-    books, _ = find_books(project.comics)
+    books, _ = project.books()
     entries, unread = read_annotation_files(project.annotations)
     by_book, unknown = group_by_book(entries, [book.book_id for book in books])
     found = {book.book_id: by_book.get(book.book_id, []) for book in books}

@@ -41,6 +41,8 @@ def read_catalog(path: Path) -> tuple[dict[str, CatalogEntry], list[Failure]]:
     books whose splits were lost would be dealt out anew, and answers that were hidden be published.
     """
     text = _text(path)
+    if "\0" in text:
+        raise _unusable(path, 0, "it holds zero bytes, as UTF-16 does without its byte order mark", "Save it as UTF-8.")
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

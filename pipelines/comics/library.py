@@ -27,6 +27,10 @@ _BESIDE = frozenset(
 )
 """Extensions of files that often lie beside books and are none."""
 _ANNOTATIONS = "annotations"
+COMICS = "comics"
+"""The folder of books in a library that holds other things too."""
+_OTHERS = frozenset([COMICS, "videos", "strips"])
+"""Folders of such a library in which no books are looked for beside `comics`."""
 _THUMBNAILS = frozenset({"folder", "poster", "thumb", "thumbnail"})
 """Names of pictures that file managers and media servers leave in folders of books."""
 
@@ -53,7 +57,7 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
     (`folder.jpg`) makes no book of it. Raises LibraryError where there is a catalog that cannot be read.
     """
     # Beside it only where it is the library's folder of comics: else what lies beside is not the library's.
-    beside = [comics.parent / CATALOG] if comics.name == "comics" else []
+    beside = [comics.parent / CATALOG] if comics.name == COMICS else []
     catalogs = [path for path in (comics / CATALOG, *beside) if os.path.lexists(path)]
     if len(catalogs) > 1:
         remedy = "Keep one of them: the books' splits are what it says."
@@ -62,7 +66,7 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
     named = set(entries)
     books: dict[str, BookSource] = {}
     taken: dict[str, str] = {}
-    for found in _walk(comics, named):
+    for found in _walk(comics, comics, named):
         if isinstance(found, Failure):
             failures.append(found)
         elif found.book_id != printable(found.book_id):
@@ -81,9 +85,28 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
     return [books[book_id] for book_id in sorted(books)], failures
 
 
-def _walk(comics: Path, named: set[str]) -> Iterator[BookSource | Failure]:
+def books_beside(library: Path) -> list[Failure]:
+    """What holds books beside the folder `comics` of a library, which alone is read: a failure for each file or folder."""
+    if not (library / COMICS).is_dir():
+        return []
+    failures = []
+    for found in _inside(library, library, set()):
+        if not isinstance(found, Path):
+            books = [found] if isinstance(found, BookSource) else []
+        elif found.name in _OTHERS:
+            books = []
+        else:
+            books = (book for book in _walk(found, library, set()) if isinstance(book, BookSource))
+        if book := next(iter(books), None):
+            what = f"{book.relative_path} lies beside the folder `{COMICS}`, which alone is read: what is there is left out."
+            remedy = f"Move it into `{COMICS}`, or rename that folder: then all of the library is read."
+            failures.append(Failure(book.relative_path.partition("/")[0], "beside_comics", f"{what} {remedy}"))
+    return failures
+
+
+def _walk(folder: Path, comics: Path, named: set[str]) -> Iterator[BookSource | Failure]:
     """Books and failures below a folder, in the order of their paths."""
-    left: list[Path | BookSource | Failure] = [comics]
+    left: list[Path | BookSource | Failure] = [folder]
     while left:
         found = left.pop()
         if isinstance(found, Path):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from resources.project import Project
+from tests.pipelines.comics.library_folder import cbz, ids, put
 
 
 def test_what_is_remembered_is_made_anew_when_its_key_changes_or_the_cache_is_damaged(tmp_path: Path) -> None:
@@ -23,3 +26,41 @@ def test_what_is_remembered_is_made_anew_when_its_key_changes_or_the_cache_is_da
     (tmp_path / "lake/_cache/picture").write_bytes(b"b")
     assert remembered("b") == b"\x00of b\n"
     assert made == ["a", "b", "b"]
+
+
+def opened(library: Path) -> Project:
+    return Project.open(library=str(library), lake=str(library.parent / "lake"))
+
+
+@pytest.mark.parametrize("folder", ["strips", "videos"])
+def test_a_folder_of_any_name_in_a_folder_of_books_holds_books(tmp_path: Path, folder: str) -> None:
+    cbz(tmp_path / "books" / "a.cbz")
+    cbz(tmp_path / "books" / folder / "b.cbz")
+    put(tmp_path / "books" / "annotations" / "1.jpg")
+    books, failures = opened(tmp_path / "books").books()
+    assert ids(books) == ["a", f"{folder}/b"] and failures == []
+
+
+def test_books_beside_the_folder_of_comics_are_told(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    cbz(library / "comics" / "a.cbz")
+    for beside in ("manga/deep/b.cbz", "manga/c.cbz", "d.cbz"):
+        cbz(library / beside)
+    put(library / "scans" / "1.jpg")
+    for other in ("videos/1.jpg", "strips/1.jpg", "annotations/1.jpg", ".hidden/1.jpg", "notes/readme.md", "cover.jpg"):
+        put(library / other)
+    books, failures = opened(library).books()
+    assert ids(books) == ["a"]
+    assert [(f.item_id, f.kind) for f in failures] == [(name, "beside_comics") for name in ("d.cbz", "manga", "scans")]
+    assert "manga/c.cbz" in failures[1].message and "rename" in failures[1].message
+
+
+def test_what_belongs_to_the_books_is_found_from_the_folder_of_comics_too(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    cbz(library / "comics" / "a.cbz")
+    (library / "annotations").mkdir()
+    (library / "catalog.csv").write_text("book,split\na,test\n")
+    for folder in (library, library / "comics"):
+        project = opened(folder)
+        (book,), _ = project.books()
+        assert book.catalog.split == "test" and project.annotations == [library / "annotations"]

@@ -83,6 +83,7 @@ def test_two_rows_of_a_book_that_agree_are_one_and_empty_cells_at_the_end_do_not
     [
         (b"book\n\xff", "byte 5 is not UTF-8"),
         (b"\xff\xfeb", "UTF-16"),
+        ("book\na\n".encode("utf-16-le"), "zero bytes"),
         (b"title\nx\n", "no column `book`"),
         (b"", "no column `book`"),
         (b"book,splt\na,test\n", "a column `splt` and none `split`"),
