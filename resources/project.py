@@ -66,6 +66,9 @@ class Project:
 
     def books(self) -> tuple[list[BookSource], list[Failure]]:
         """The library's books, and what in it is none or cannot be used. Raises LibraryError where nothing can be told."""
+        if self.lake.is_local and Path(self.lake.root) == self.comics:
+            remedy = "Set STORYLOOM_LAKE to another folder, which may lie in it."
+            raise LibraryError("the lake is the folder of books itself", where=self.lake.root, remedy=remedy)
         books, failures = find_books(self.comics)
         return books, [*failures, *books_beside(self.library)]
 

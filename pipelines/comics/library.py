@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from pipelines.comics.archives import container_kind
 from pipelines.comics.catalog import CATALOG, CatalogEntry, match, read_catalog
-from pipelines.comics.folder_files import folder_files
+from pipelines.comics.folder_files import folder_files, is_lake
 from pipelines.comics.page_names import ARCHIVES, archive_extension, is_page, printable
 from pipelines.errors import ItemError, LibraryError
 from pipelines.identity import fingerprint
@@ -51,7 +51,7 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
 
     A file with the extension of an archive is a book. A folder is a book when it holds pictures and neither it nor a
     folder below it holds an archive, or when the catalog names it; the pictures in folders below it are its own. Hidden
-    files, files of known other kinds and the folder `annotations` are passed over. Of two books whose ids are one, or
+    files, files of known other kinds, the folder `annotations` and lakes are passed over. Of two books whose ids are one, or
     differ in case alone (many disks then take their shards for one file), the first path counts. The catalog lies in the
     folder, or beside it where it is called `comics`. A thumbnail that a file manager left in a folder of folders
     (`folder.jpg`) makes no book of it. Raises LibraryError where there is a catalog that cannot be read.
@@ -147,7 +147,8 @@ def _entry(entry: os.DirEntry[str], comics: Path) -> Iterator[Path | BookSource 
     path, kind, extension = Path(entry.path), _kind(entry, comics), archive_extension(entry.name)
     passed_over = is_page(entry.name) or PurePosixPath(entry.name).suffix.lower() in _BESIDE
     if kind == "folder":
-        yield path
+        if not is_lake(path):
+            yield path
     elif kind in _UNUSABLE:
         if kind == "link" or not passed_over:
             yield _failure(path, comics, kind, _UNUSABLE[kind])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.errors import LibraryError
 from resources.project import Project
 from tests.pipelines.comics.library_folder import cbz, ids, put
 
@@ -64,3 +65,15 @@ def test_what_belongs_to_the_books_is_found_from_the_folder_of_comics_too(tmp_pa
         project = opened(folder)
         (book,), _ = project.books()
         assert book.catalog.split == "test" and project.annotations == [library / "annotations"]
+
+
+def test_a_lake_in_the_library_is_no_book_and_a_lake_that_is_the_library_stops(tmp_path: Path) -> None:
+    for library in (tmp_path / "plain", tmp_path / "with"):
+        comics = library / "comics" if library.name == "with" else library
+        cbz(comics / "a.cbz")
+        put(library / "lake" / "comic_books" / "a.parquet")
+        put(library / "lake" / "releases" / "comicspap" / "figure.png")
+        books, failures = Project.open(library=str(library), lake=str(library / "lake")).books()
+        assert ids(books) == ["a"] and failures == []
+        with pytest.raises(LibraryError, match="STORYLOOM_LAKE"):
+            Project.open(library=str(library), lake=str(comics)).books()
