@@ -18,6 +18,7 @@ from pipelines.comics.pages import ReadBooks, ReadPages
 from pipelines.comics.panel_features import PanelFeatures
 from pipelines.comics.stories import SplitStories
 from pipelines.comics.texts import ReadTexts
+from pipelines.errors import LibraryError
 from pipelines.identity import fingerprint
 from resources.build import Source
 from resources.project import Project
@@ -27,8 +28,21 @@ _VISION = {"parquet", "opencv"}
 
 
 def find_pages(project: Project) -> Found:
-    """The books of the library, with the digest of their content."""
+    """The books of the library, with the digest of their content.
+
+    Raises LibraryError where there is none and never was: most likely the path is wrong.
+    """
     books, failures = project.books()
+    # Each of the two tables that are built from files alone is emptied by its own run of this.
+    if not books and not any(project.lake.has_table(table) for table in ("comic_books", "comic_pages")):
+        found = (
+            f" Of what is there nothing can be used: {failures[0].item_id}: {failures[0].message}" if failures else ""
+        )
+        raise LibraryError(
+            "the library holds no book",
+            where=str(project.comics),
+            remedy=f"Set STORYLOOM_LIBRARY to a folder with books in it: archives, PDF, EPUB, folders of pictures.{found}",
+        )
     return Found(_digested(project, books), failures=failures)
 
 
@@ -44,6 +58,12 @@ def _find_books(project: Project) -> Found:
         book: BookSource = source.value
         sources[book_id] = Source(book, fingerprint([source.digest, book.relative_path, vars(book.catalog)]))
     return Found(sources, failures=pages.failures)
+
+
+def _books(project: Project) -> Finished:
+    has_books = project.lake.has_table("comic_books")
+    note = f"The library holds no book any more ({project.comics}), so the tables are empty."
+    return Finished({} if has_books else {"note": note})
 
 
 def _find_annotations(project: Project) -> Found:
@@ -77,6 +97,7 @@ COMICS = [
         _FILES,
         lambda project: ReadBooks(project.profile.limits, split_shares=project.split_shares),
         find=_find_books,
+        finish=lambda project, progress, config: _books(project),
         version=2,
     ),
     TableSpec(
