@@ -3,7 +3,8 @@
 import dagster as dg
 
 from assets.tables import StoryloomResource
-from pipelines.comics.library import find_books, source_stat
+from pipelines.comics.library import source_stat
+from pipelines.errors import StoryloomError
 from pipelines.identity import fingerprint
 from resources.project import Project
 
@@ -24,7 +25,7 @@ nightly = dg.ScheduleDefinition(
 
 def library_state(project: Project) -> str:
     """A token that changes when a book or an annotation is added, changed or removed; only names, sizes and times are read."""
-    books, failures = find_books(project.comics)
+    books, failures = project.books()
     stats = {book.book_id: [source_stat(book), vars(book.catalog)] for book in books}
     files = [path for folder in project.annotations for path in sorted(folder.rglob("*")) if path.is_file()]
     marks = [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
@@ -44,7 +45,10 @@ def library_changes(context: dg.SensorEvaluationContext, storyloom: StoryloomRes
     seen last and the one built last.
     """
     seen, _, built = (context.cursor or " ").partition(" ")
-    state = library_state(storyloom.open())
+    try:
+        state = library_state(storyloom.open())
+    except StoryloomError as error:
+        return dg.SensorResult(skip_reason=str(error))
     if state != seen:
         return dg.SensorResult(
             skip_reason="The library has just changed; waiting for it to stand still.", cursor=f"{state} {built}"

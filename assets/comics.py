@@ -14,12 +14,13 @@ from pipelines.comics.annotations.matching import entries_digest, group_by_book
 from pipelines.comics.annotations.resolve import ResolveAnnotations
 from pipelines.comics.captions import WriteCaptions
 from pipelines.comics.detect_panels import DetectPanels
-from pipelines.comics.library import BookSource, find_books, source_digest, source_stat
+from pipelines.comics.library import BookSource, source_digest, source_stat
 from pipelines.comics.page_kinds import DecideKinds
 from pipelines.comics.pages import ReadBooks, ReadPages
 from pipelines.comics.panel_features import PanelFeatures
 from pipelines.comics.stories import SplitStories
 from pipelines.comics.texts import ReadTexts
+from pipelines.errors import LibraryError
 from pipelines.identity import fingerprint
 from pipelines.markdown import escape, table
 from pipelines.schemas import COMIC_CAPTIONS
@@ -32,8 +33,21 @@ _VISION = {"parquet", "opencv"}
 
 
 def find_pages(project: Project) -> Found:
-    """The books of the library, with the digest of their content."""
-    books, failures = find_books(project.comics)
+    """The books of the library, with the digest of their content.
+
+    Raises LibraryError where there is none and never was: most likely the path is wrong.
+    """
+    books, failures = project.books()
+    # Each of the two tables that are built from files alone is emptied by its own run of this.
+    if not books and not any(project.lake.has_table(table) for table in ("comic_books", "comic_pages")):
+        found = (
+            f" Of what is there nothing can be used: {failures[0].item_id}: {failures[0].message}" if failures else ""
+        )
+        raise LibraryError(
+            "the library holds no book",
+            where=str(project.comics),
+            remedy=f"Set STORYLOOM_LIBRARY to a folder with books in it: archives, PDF, EPUB, folders of pictures.{found}",
+        )
     return Found(_digested(project, books), failures=failures)
 
 
@@ -51,9 +65,15 @@ def _find_books(project: Project) -> Found:
     return Found(sources, failures=pages.failures)
 
 
+def _books(project: Project) -> Finished:
+    has_books = project.lake.has_table("comic_books")
+    note = f"The library holds no book any more ({project.comics}), so the tables are empty."
+    return Finished({} if has_books else {"note": note})
+
+
 def _find_annotations(project: Project) -> Found:
     """For each book the annotations that people made of it, from all files together."""
-    books, _ = find_books(project.comics)
+    books, _ = project.books()
     entries, unread = read_annotation_files(project.annotations)
     by_book, unknown = group_by_book(entries, [book.book_id for book in books])
     found = {book.book_id: by_book.get(book.book_id, []) for book in books}
@@ -86,6 +106,7 @@ COMICS = [
         _FILES,
         lambda project: ReadBooks(project.profile.limits, split_shares=project.split_shares),
         find=_find_books,
+        finish=lambda project, progress, config: _books(project),
         version=2,
     ),
     TableSpec(

@@ -14,9 +14,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from pipelines.comics.library import COMICS, BookSource, books_beside, find_books
 from pipelines.errors import LibraryError
 from pipelines.schemas import SPLITS
-from pipelines.stage import Stage
+from pipelines.stage import Failure, Stage
 from resources.build import Engine, Source
 from resources.engines.local import LocalEngine
 from resources.engines.threads import ThreadEngine
@@ -60,14 +61,23 @@ class Project:
 
     @property
     def comics(self) -> Path:
-        """The folder of books: `comics/` in the library, or the library itself when it has none of our folders."""
-        known = [self.library / name for name in ("comics", "videos", "strips")]
-        return known[0] if any(p.is_dir() for p in known) else self.library
+        """The folder of books: `comics/` in the library where there is one, else the library itself."""
+        folder = self.library / COMICS
+        return folder if folder.is_dir() else self.library
+
+    def books(self) -> tuple[list[BookSource], list[Failure]]:
+        """The library's books, and what in it is none or cannot be used. Raises LibraryError where nothing can be told."""
+        if self.lake.is_local and Path(self.lake.root) == self.comics:
+            remedy = "Set STORYLOOM_LAKE to another folder, which may lie in it."
+            raise LibraryError("the lake is the folder of books itself", where=self.lake.root, remedy=remedy)
+        books, failures = find_books(self.comics)
+        return books, [*failures, *books_beside(self.library)]
 
     @property
     def annotations(self) -> list[Path]:
         """The folders of annotation files: in the folder of books, or beside it."""
-        folders = dict.fromkeys([self.comics / "annotations", self.library / "annotations"])
+        beside = [self.comics.parent] if self.comics.name == COMICS else []
+        folders = [folder / "annotations" for folder in (self.comics, *beside)]
         return [folder for folder in folders if folder.is_dir()]
 
     @property

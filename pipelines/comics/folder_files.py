@@ -23,7 +23,7 @@ class FolderFiles:
 
 
 def folder_files(root: Path) -> FolderFiles:
-    """All files in a folder and in those below it, sorted; what systems leave behind is passed over.
+    """All files in a folder and in those below it, sorted; what systems leave behind is passed over, and so is a lake.
 
     Links to folders are not followed, so that no circle of links is walked. Links to files are files, and those that
     lead nowhere too: reading them then says why not.
@@ -43,12 +43,20 @@ def folder_files(root: Path) -> FolderFiles:
             if _is_folder(entry) and entry.is_symlink():
                 found.unread[path] = _link(path)
             elif _is_folder(entry):
-                folders.append(path)
+                folders += [] if is_lake(root / path) else [path]
             elif is_page(path) or is_comic_info(path):
                 found.files.append(path)
             elif archive_extension(path):
                 found.archives.append(path)
     return FolderFiles(sorted(found.files), sorted(found.archives), dict(sorted(found.unread.items())))
+
+
+def is_lake(folder: Path) -> bool:
+    """Whether a folder holds our own tables, whose pictures are no pages: by its first table, or that table's failures.
+
+    People who work in the folder of their comics have a lake in it.
+    """
+    return any(next((folder / table).glob("*.parquet"), None) for table in ("comic_books", "_failures/comic_books"))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

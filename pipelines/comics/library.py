@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from pipelines.comics.archives import container_kind
 from pipelines.comics.catalog import CATALOG, CatalogEntry, match, read_catalog
-from pipelines.comics.folder_files import folder_files
+from pipelines.comics.folder_files import folder_files, is_lake
 from pipelines.comics.page_names import ARCHIVES, archive_extension, is_page, printable
-from pipelines.errors import ItemError
+from pipelines.errors import ItemError, LibraryError
 from pipelines.identity import fingerprint
 from pipelines.stage import Failure
 
@@ -27,6 +27,10 @@ _BESIDE = frozenset(
 )
 """Extensions of files that often lie beside books and are none."""
 _ANNOTATIONS = "annotations"
+COMICS = "comics"
+"""The folder of books in a library that holds other things too."""
+_OTHERS = frozenset([COMICS, "videos", "strips"])
+"""Folders of such a library in which no books are looked for beside `comics`."""
 _THUMBNAILS = frozenset({"folder", "poster", "thumb", "thumbnail"})
 """Names of pictures that file managers and media servers leave in folders of books."""
 
@@ -47,19 +51,22 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
 
     A file with the extension of an archive is a book. A folder is a book when it holds pictures and neither it nor a
     folder below it holds an archive, or when the catalog names it; the pictures in folders below it are its own. Hidden
-    files, files of known other kinds and the folder `annotations` are passed over. Of two books whose ids are one, or
+    files, files of known other kinds, the folder `annotations` and lakes are passed over. Of two books whose ids are one, or
     differ in case alone (many disks then take their shards for one file), the first path counts. The catalog lies in the
     folder, or beside it where it is called `comics`. A thumbnail that a file manager left in a folder of folders
-    (`folder.jpg`) makes no book of it.
+    (`folder.jpg`) makes no book of it. Raises LibraryError where there is a catalog that cannot be read.
     """
     # Beside it only where it is the library's folder of comics: else what lies beside is not the library's.
-    beside = [comics.parent / CATALOG] if comics.name == "comics" else []
-    catalogs = [path for path in (comics / CATALOG, *beside) if path.is_file()]
+    beside = [comics.parent / CATALOG] if comics.name == COMICS else []
+    catalogs = [path for path in (comics / CATALOG, *beside) if os.path.lexists(path)]
+    if len(catalogs) > 1:
+        remedy = "Keep one of them: the books' splits are what it says."
+        raise LibraryError("the library has two catalogs", where=" and ".join(map(str, catalogs)), remedy=remedy)
     entries, failures = read_catalog(catalogs[0]) if catalogs else ({}, [])
     named = set(entries)
     books: dict[str, BookSource] = {}
     taken: dict[str, str] = {}
-    for found in _walk(comics, named):
+    for found in _walk(comics, comics, named):
         if isinstance(found, Failure):
             failures.append(found)
         elif found.book_id != printable(found.book_id):
@@ -78,9 +85,28 @@ def find_books(comics: Path) -> tuple[list[BookSource], list[Failure]]:
     return [books[book_id] for book_id in sorted(books)], failures
 
 
-def _walk(comics: Path, named: set[str]) -> Iterator[BookSource | Failure]:
+def books_beside(library: Path) -> list[Failure]:
+    """What holds books beside the folder `comics` of a library, which alone is read: a failure for each file or folder."""
+    if not (library / COMICS).is_dir():
+        return []
+    failures = []
+    for found in _inside(library, library, set()):
+        if not isinstance(found, Path):
+            books = [found] if isinstance(found, BookSource) else []
+        elif found.name in _OTHERS:
+            books = []
+        else:
+            books = (book for book in _walk(found, library, set()) if isinstance(book, BookSource))
+        if book := next(iter(books), None):
+            what = f"{book.relative_path} lies beside the folder `{COMICS}`, which alone is read: what is there is left out."
+            remedy = f"Move it into `{COMICS}`, or rename that folder: then all of the library is read."
+            failures.append(Failure(book.relative_path.partition("/")[0], "beside_comics", f"{what} {remedy}"))
+    return failures
+
+
+def _walk(folder: Path, comics: Path, named: set[str]) -> Iterator[BookSource | Failure]:
     """Books and failures below a folder, in the order of their paths."""
-    left: list[Path | BookSource | Failure] = [comics]
+    left: list[Path | BookSource | Failure] = [folder]
     while left:
         found = left.pop()
         if isinstance(found, Path):
@@ -121,7 +147,8 @@ def _entry(entry: os.DirEntry[str], comics: Path) -> Iterator[Path | BookSource 
     path, kind, extension = Path(entry.path), _kind(entry, comics), archive_extension(entry.name)
     passed_over = is_page(entry.name) or PurePosixPath(entry.name).suffix.lower() in _BESIDE
     if kind == "folder":
-        yield path
+        if not is_lake(path):
+            yield path
     elif kind in _UNUSABLE:
         if kind == "link" or not passed_over:
             yield _failure(path, comics, kind, _UNUSABLE[kind])

@@ -31,7 +31,8 @@ _HELD_BYTES = 64 * 2**20
 class ReadBooks(Stage):
     """The row of a book: the catalog's word first, then ComicInfo.xml's, then the file's name.
 
-    A book that cannot be opened or holds no page gives a failure and no row.
+    A book that cannot be opened, holds no page or whose row in the catalog leaves its split open to doubt gives a failure
+    and no row: without one no sample is made of it.
     """
 
     name: ClassVar[str] = "read_books"
@@ -45,6 +46,9 @@ class ReadBooks(Stage):
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         """Yield the book's row, and a failure for a ComicInfo.xml that cannot be read."""
         source: BookSource = inputs.source
+        if source.catalog.fault:
+            yield Failure(source.book_id, "catalog", source.catalog.fault)
+            return
         info = ComicInfo()
         try:
             with open_book(source, self.limits) as book:

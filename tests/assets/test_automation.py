@@ -73,3 +73,14 @@ def test_a_library_that_comes_back_to_an_earlier_state_is_built_again(library: P
                 cursor = result.cursor or cursor
                 requests += result.run_requests or ()
     assert [request.run_key for request in requests] == [None] * 4
+
+
+def test_a_library_that_cannot_be_read_is_waited_for_with_the_reason(library: Path, tick: Tick) -> None:
+    assert sum(tick()[0] for _ in range(2)) == 1
+    (library / "catalog.csv").write_text("title\nx\n")
+    for _ in range(2):
+        asked, reason = tick()
+        assert asked == 0 and "no column `book`" in reason and str(library / "catalog.csv") in reason
+    (library / "catalog.csv").unlink()
+    asked, reason = tick()
+    assert asked == 0 and "has not changed" in reason

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from pipelines.errors import LibraryError
 from resources.project import Project, draw_sample_library
+from tests.pipelines.comics.library_folder import cbz, ids, put
 
 
 def test_what_is_remembered_is_made_anew_when_its_key_changes_or_the_cache_is_damaged(tmp_path: Path) -> None:
@@ -33,3 +37,53 @@ def test_a_library_drawn_from_another_seed_is_moved_aside_with_what_people_put_i
         assert (tmp_path / aside / "comics").is_dir()
     assert (tmp_path / "sample_library-1-0" / "comics" / "mine.cbz").read_bytes() == b"PK"
     assert not (folder / "comics" / "mine.cbz").exists()
+
+
+def opened(library: Path) -> Project:
+    return Project.open(library=str(library), lake=str(library.parent / "lake"))
+
+
+@pytest.mark.parametrize("folder", ["strips", "videos"])
+def test_a_folder_of_any_name_in_a_folder_of_books_holds_books(tmp_path: Path, folder: str) -> None:
+    cbz(tmp_path / "books" / "a.cbz")
+    cbz(tmp_path / "books" / folder / "b.cbz")
+    put(tmp_path / "books" / "annotations" / "1.jpg")
+    books, failures = opened(tmp_path / "books").books()
+    assert ids(books) == ["a", f"{folder}/b"] and failures == []
+
+
+def test_books_beside_the_folder_of_comics_are_told(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    cbz(library / "comics" / "a.cbz")
+    for beside in ("manga/deep/b.cbz", "manga/c.cbz", "d.cbz"):
+        cbz(library / beside)
+    put(library / "scans" / "1.jpg")
+    for other in ("videos/1.jpg", "strips/1.jpg", "annotations/1.jpg", ".hidden/1.jpg", "notes/readme.md", "cover.jpg"):
+        put(library / other)
+    books, failures = opened(library).books()
+    assert ids(books) == ["a"]
+    assert [(f.item_id, f.kind) for f in failures] == [(name, "beside_comics") for name in ("d.cbz", "manga", "scans")]
+    assert "manga/c.cbz" in failures[1].message and "rename" in failures[1].message
+
+
+def test_what_belongs_to_the_books_is_found_from_the_folder_of_comics_too(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    cbz(library / "comics" / "a.cbz")
+    (library / "annotations").mkdir()
+    (library / "catalog.csv").write_text("book,split\na,test\n")
+    for folder in (library, library / "comics"):
+        project = opened(folder)
+        (book,), _ = project.books()
+        assert book.catalog.split == "test" and project.annotations == [library / "annotations"]
+
+
+def test_a_lake_in_the_library_is_no_book_and_a_lake_that_is_the_library_stops(tmp_path: Path) -> None:
+    for library in (tmp_path / "plain", tmp_path / "with"):
+        comics = library / "comics" if library.name == "with" else library
+        cbz(comics / "a.cbz")
+        put(library / "lake" / "comic_books" / "a.parquet")
+        put(library / "lake" / "releases" / "comicspap" / "figure.png")
+        books, failures = Project.open(library=str(library), lake=str(library / "lake")).books()
+        assert ids(books) == ["a"] and failures == []
+        with pytest.raises(LibraryError, match="STORYLOOM_LAKE"):
+            Project.open(library=str(library), lake=str(comics)).books()

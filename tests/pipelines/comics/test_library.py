@@ -195,3 +195,21 @@ def test_a_catalog_beside_a_folder_of_books_is_not_the_library_s(tmp_path: Path)
     cbz(books / "a.cbz")
     (tmp_path / "catalog.csv").write_text("product,price\nsoap,1\n")
     assert find_books(books)[1] == []
+
+
+@pytest.mark.parametrize("first", ["comic_books", "_failures/comic_books"])
+def test_a_lake_in_the_library_or_in_a_book_holds_no_pages(comics: Path, first: str) -> None:
+    cbz(comics / "a.cbz")
+    put(comics / "book" / "1.jpg")
+    before = [(source_stat(book), source_digest(book)) for book in find_books(comics)[0]]
+    for lake in (comics / "lake", comics / "old" / "lake", comics / "book" / "lake"):
+        put(lake / first / "a.parquet")
+        put(lake / "_cache" / "release_figure.png")
+        put(lake / "releases" / "comicspap" / "figure.png")
+    books, failures = find_books(comics)
+    assert ids(books) == ["a", "book"] and failures == []
+    assert [(source_stat(book), source_digest(book)) for book in books] == before
+    with open_book(books[1], Limits()) as book:
+        assert book.members() == ["1.jpg"] and not book.faults
+    put(comics / "comic_books" / "1.jpg")
+    assert ids(find_books(comics)[0]) == ["a", "book", "comic_books"]
