@@ -46,13 +46,17 @@ class ShardTask:
 
 @dataclass(frozen=True)
 class ShardReport:
-    """What came of one shard; `error` is set when the whole shard failed and was not written."""
+    """What came of one shard; `error` is set when the whole shard failed and was not written.
+
+    `passing`: what failed was not the shard but what it needs (a service, the lake), which may be back in the next run.
+    """
 
     shard: str
     rows: int = 0
     failures: int = 0
     dropped: int = 0
     error: str = ""
+    passing: bool = False
 
 
 class Engine(Protocol):
@@ -137,13 +141,13 @@ def plan(
         reads = {t: _read_content(stage, t, f[shard]) if shard in f else "" for t, f in upstream.items()}
         source = sources[shard] if sources is not None else None
         wish = fingerprint([stage.name, stage.version, config, reads, source.digest if source else ""])
-        is_current = all(shard in o and o[shard].fingerprint == wish for o in outputs)
+        quarantined = shard in beside_them and beside_them[shard].fingerprint == WHOLE
+        is_current = not quarantined and all(shard in o and o[shard].fingerprint == wish for o in outputs)
         if (is_current and not force) or (chosen and shard not in chosen):
             if all(shard in o for o in outputs):
                 current[shard] = outputs[0][shard]
             continue
         # A shard that failed as a whole is tried again by each build, but nothing waits for it.
-        quarantined = shard in beside_them and beside_them[shard].fingerprint == WHOLE
         missing += not quarantined and not all(shard in o for o in outputs)
         weight = max((f[shard].rows for f in upstream.values() if shard in f), default=0)
         todo.append(ShardTask(shard, wish, source.value if source else None, weight))
@@ -183,8 +187,8 @@ def build_table(
         lake.clean(table)
     state = plan(stage, lake, sources, expected, only=only, force=force)
     for shard in state.gone:
-        for table in [*tables, beside("_failures", stage.output), beside("_dropped", stage.output)]:
-            lake.remove(table, shard)
+        _remove(lake, stage, shard)
+        lake.remove(beside("_failures", stage.output), shard)
     report = BuildReport(kept=len(state.current), removed=len(state.gone))
     rows = done = 0
     for result in engine.run(stage, state.todo, lake):
@@ -198,12 +202,30 @@ def build_table(
         else:
             report.built += 1
         progress(stage.output, done, len(state.todo), rows)
+    _remove_failed(report, stage, lake)
     write_failures(lake, stage, OUTSIDE, outside)
     _count(report, stage, lake, tables)
     report.failures += len(outside)
     report.rows_built = rows
     report.seconds = time.monotonic() - started
     return report
+
+
+def _remove_failed(report: BuildReport, stage: Stage, lake: Lake) -> None:
+    """Take away what older versions left of shards that could not be computed: their source is another one now.
+
+    Where not one shard could be computed, the fault is hardly in all of the sources, and what is there stays.
+    """
+    if report.built or report.kept:
+        for failed in report.failed_shards:
+            if not failed.passing:
+                _remove(lake, stage, failed.shard)
+
+
+def _remove(lake: Lake, stage: Stage, shard: str) -> None:
+    """Delete a shard with the rows of what was left out of it; its failures stay."""
+    for table in [*output_tables(stage), beside("_dropped", stage.output)]:
+        lake.remove(table, shard)
 
 
 def _count(report: BuildReport, stage: Stage, lake: Lake, tables: list[str]) -> None:

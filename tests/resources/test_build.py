@@ -12,7 +12,7 @@ from typing import ClassVar
 import pyarrow.dataset as ds
 import pytest
 
-from pipelines.errors import LakeError
+from pipelines.errors import LakeError, ServiceError
 from pipelines.schemas import COMIC_CAPTIONS, FAILURES
 from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
 from resources.build import BuildReport, Source, build_table, plan
@@ -34,6 +34,8 @@ class Stories(Stage):
             os._exit(9)
         if inputs.source == "raise":
             raise RuntimeError("no good")
+        if inputs.source == "unanswered":
+            raise ServiceError("no answer in 3 tries")
         yield Failure("page 1", "corrupt", "cannot be read")
         yield Dropped("page 2", "blank")
         yield {
@@ -116,6 +118,31 @@ def test_a_bad_shard_never_stops_its_table(lake: Lake) -> None:
     rows = ds.dataset(lake.path("_failures/comic_stories"), exclude_invalid_files=True).to_table().to_pylist()
     assert {(r["shard"], r["kind"]) for r in rows} >= {("b", "RuntimeError"), ("c", "worker_died")}
     assert _build(lake, Stories(), {"a": "one", "b": "fine", "c": "fine", "d": "two"}).built == 2
+
+
+def test_an_older_version_of_a_shard_that_fails_leaves_the_table(lake: Lake) -> None:
+    _build(lake, Stories(), {"a": "one", "b": "two", "c": "three", "d": "four"})
+    report = _build(lake, Stories(), {"a": "one", "b": "raise", "c": "die", "d": "unanswered"})
+    assert {r.shard for r in report.failed_shards} == {"b", "c", "d"}
+    # A service may answer in the next run: until then the older version stands.
+    assert set(lake.footers("comic_stories")) == {"a", "d"}
+    assert set(lake.footers("_dropped/comic_stories")) == {"a", "d"}
+    assert set(lake.footers("_failures/comic_stories")) == {"a", "b", "c", "d"}
+
+
+def test_where_no_shard_can_be_computed_the_older_versions_stay(lake: Lake) -> None:
+    _build(lake, Stories(), {"a": "one", "b": "two"})
+    assert len(_build(lake, Stories(), {"a": "raise", "b": "raise"}).failed_shards) == 2
+    assert set(lake.footers("comic_stories")) == {"a", "b"}
+
+
+def test_a_shard_that_failed_when_it_was_forced_is_tried_again(lake: Lake) -> None:
+    steady = {"a": Source("one", "1"), "b": Source("two", "2")}
+    build_table(Stories(), lake, LocalEngine(2), lambda *_: None, steady)
+    shaken = steady | {"a": Source("unanswered", "1")}
+    report = build_table(Stories(), lake, LocalEngine(2), lambda *_: None, shaken, only=["a"], force=True)
+    assert len(report.failed_shards) == 1
+    assert [task.shard for task in plan(Stories(), lake, steady).todo] == ["a"]
 
 
 def test_the_number_of_workers_changes_no_byte(tmp_path: Path) -> None:
