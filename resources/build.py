@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pipelines.errors import LakeError
+from pipelines.errors import DamagedFile, LakeError
 from pipelines.identity import fingerprint
 from pipelines.schemas import FAILURES
 from pipelines.stage import Failure, Stage
@@ -190,25 +190,32 @@ def build_table(
         _remove(lake, stage, shard)
         lake.remove(beside("_failures", stage.output), shard)
     report = BuildReport(kept=len(state.current), removed=len(state.gone))
-    rows = done = 0
-    for result in engine.run(stage, state.todo, lake):
-        if result is None:
-            progress(stage.output, done, len(state.todo), rows)
-            continue
-        done += 1
-        rows += result.rows
-        if result.error:
-            report.failed_shards.append(result)
-        else:
-            report.built += 1
-        progress(stage.output, done, len(state.todo), rows)
+    _run(engine, stage, state.todo, lake, progress, report)
     _remove_failed(report, stage, lake)
     write_failures(lake, stage, OUTSIDE, outside)
     _count(report, stage, lake, tables)
     report.failures += len(outside)
-    report.rows_built = rows
     report.seconds = time.monotonic() - started
     return report
+
+
+def _run(
+    engine: Engine, stage: Stage, todo: list[ShardTask], lake: Lake, progress: Progress, report: BuildReport
+) -> None:
+    """Compute the shards and note in the report what came of each."""
+    done = 0
+    try:
+        for result in engine.run(stage, todo, lake):
+            if result is not None:
+                done += 1
+                report.rows_built += result.rows
+                report.built += not result.error
+                if result.error:
+                    report.failed_shards.append(result)
+            progress(stage.output, done, len(todo), report.rows_built)
+    except DamagedFile as damage:
+        lake.discard(damage.where)
+        raise
 
 
 def _remove_failed(report: BuildReport, stage: Stage, lake: Lake) -> None:

@@ -7,6 +7,7 @@ is decided in `resources.build`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from pipelines.errors import LakeError
+from pipelines.errors import DamagedFile, LakeError, LakeStop
 from pipelines.identity import fingerprint
 
 _KEY = "storyloom."
@@ -54,6 +55,7 @@ class Lake:
     url: str
     fs: pafs.FileSystem = field(init=False, repr=False)
     root: str = field(init=False, repr=False)
+    _is_copy: bool = field(init=False, default=False, repr=False)
     _footers: dict[str, tuple[tuple[int, int], Footer | None]] = field(init=False, default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +73,7 @@ class Lake:
 
     def __setstate__(self, state: dict[str, str]) -> None:
         self.__init__(state["url"])
+        self._is_copy = True
 
     @property
     def is_local(self) -> bool:
@@ -113,16 +116,13 @@ class Lake:
         try:
             with self.fs.open_input_file(path) as file:
                 meta = pq.read_metadata(file)
-        except (pa.ArrowException, OSError):
-            return None
-        values = {k.decode(): v.decode() for k, v in (meta.metadata or {}).items() if k.startswith(_KEY.encode())}
-        get = {k.removeprefix(_KEY): v for k, v in values.items()}
-        if "fingerprint" not in get or "shard" not in get:
-            return None
-        try:
+            values = {k.decode(): v.decode() for k, v in (meta.metadata or {}).items() if k.startswith(_KEY.encode())}
+            get = {k.removeprefix(_KEY): v for k, v in values.items()}
             counts = int(get.get("failures", 0)), int(get.get("dropped", 0))
             columns = json.loads(get.get("columns", "{}"))
-        except ValueError:
+        except (pa.ArrowException, OSError, ValueError):
+            return None
+        if "fingerprint" not in get or "shard" not in get or not isinstance(columns, dict):
             return None
         return Footer(get["fingerprint"], get.get("content", ""), meta.num_rows, *counts, get["shard"], columns)
 
@@ -143,15 +143,41 @@ class Lake:
     def batches(
         self, table: str, shard: str, *, columns: list[str] | None = None, rows: int = 1024
     ) -> Iterator[pa.RecordBatch]:
-        """One shard, a row group at a time; nothing when it does not exist."""
+        """One shard, a row group at a time; nothing when it does not exist.
+
+        Raises `LakeStop` for one that cannot be read, `DamagedFile` where it does not hold what was written.
+        """
+        path = self.shard_path(table, shard)
         try:
-            file = self.fs.open_input_file(self.shard_path(table, shard))
+            with (
+                self.fs.open_input_file(path) as file,
+                pq.ParquetFile(file, memory_map=False, page_checksum_verification=True) as reader,
+            ):
+                for group in range(reader.num_row_groups):
+                    # One group at a time: the groups of picture tables are cut by bytes, so this bounds memory.
+                    yield from reader.read_row_group(group, columns=columns, use_threads=False).to_batches(rows)
         except FileNotFoundError:
             return
-        with file, pq.ParquetFile(file, memory_map=False) as reader:
-            for group in range(reader.num_row_groups):
-                # One group at a time: the groups of picture tables are cut by bytes, so this bounds memory.
-                yield from reader.read_row_group(group, columns=columns, use_threads=False).to_batches(rows)
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(path, error) from error
+
+    def _unreadable(self, path: str, error: Exception) -> LakeStop:
+        """The error of a file that cannot be read. What a disk, a network or too little memory refused is no damage."""
+        what = " ".join(str(error).split())
+        if not self.is_local or getattr(error, "errno", None) or isinstance(error, MemoryError):
+            remedy = "Run again; if the same file is named, delete it: the next run makes it anew."
+            return LakeStop(f"a file of the lake cannot be read: {what}", where=path, remedy=remedy)
+        # Another worker may be reading all of the table, and must not find it without this shard: where this is a
+        # worker, the process that drives it deletes the file once all have ended.
+        if not self._is_copy:
+            self.discard(path)
+        remedy = "Run again: it is made anew. If it is named again, delete it."
+        return DamagedFile(f"a file of the lake is damaged: {what}", where=path, remedy=remedy)
+
+    def discard(self, path: str) -> None:
+        """Delete a damaged file, if that is allowed, so that it counts as missing; `path` as `DamagedFile` names it."""
+        with contextlib.suppress(OSError):
+            self.fs.delete_file(path)
 
     def read_table(self, table: str, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
         """All shards of a table, in the order of their names, as one Arrow table (for small tables)."""
