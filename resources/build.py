@@ -15,7 +15,7 @@ from pipelines.errors import DamagedFile, LakeError
 from pipelines.identity import fingerprint
 from pipelines.schemas import FAILURES
 from pipelines.stage import Failure, Stage
-from resources.lake import Footer, Lake
+from resources.lake import Footer, Lake, shard_name
 from resources.shard_writer import WHOLE, beside, write_failures
 
 OUTSIDE = "//"
@@ -136,6 +136,7 @@ def plan(
         [stage.config(), {table: lake.content([table]) for table in stage.gathers}] if stage.gathers else stage.config()
     )
     beside_them = lake.footers(beside("_failures", stage.output))
+    left_out = lake.listing(beside("_dropped", stage.output))
     todo, current, missing = [], {}, 0
     for shard in wanted:
         reads = {t: _read_content(stage, t, f[shard]) if shard in f else "" for t, f in upstream.items()}
@@ -143,6 +144,11 @@ def plan(
         wish = fingerprint([stage.name, stage.version, config, reads, source.digest if source else ""])
         quarantined = shard in beside_them and beside_them[shard].fingerprint == WHOLE
         is_current = not quarantined and all(shard in o and o[shard].fingerprint == wish for o in outputs)
+        if is_current:
+            # Rows beside a table that were deleted come back by computing their shard again.
+            has_failures, has_dropped = shard in beside_them, shard_name(shard) in left_out
+            counts = outputs[0][shard]
+            is_current = has_failures >= bool(counts.failures) and has_dropped >= bool(counts.dropped)
         if (is_current and not force) or (chosen and shard not in chosen):
             if all(shard in o for o in outputs):
                 current[shard] = outputs[0][shard]
@@ -152,7 +158,8 @@ def plan(
         weight = max((f[shard].rows for f in upstream.values() if shard in f), default=0)
         todo.append(ShardTask(shard, wish, source.value if source else None, weight))
     # A shard that failed from the start has no file, only its failure rows.
-    known = {s for found in [*outputs, beside_them] for s in found}
+    orphans = {} if chosen else lake.footers(beside("_dropped", stage.output), but=wanted)
+    known = {s for found in [*outputs, beside_them, orphans] for s in found}
     gone = [] if chosen else sorted(known - set(wanted) - {OUTSIDE})
     return Plan(sorted(todo, key=lambda t: -t.weight), current, gone, missing)
 

@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -95,13 +95,14 @@ class Lake:
         named = {i.base_name: i for i in infos if i.base_name.endswith(".parquet") and i.base_name[0] not in "._"}
         return {name.removesuffix(".parquet"): named[name] for name in sorted(named)}
 
-    def footers(self, table: str) -> dict[str, Footer]:
-        """The footer of each shard by its key; a file that is no shard of ours counts as missing.
+    def footers(self, table: str, but: Collection[str] = ()) -> dict[str, Footer]:
+        """The footer of each shard by its key, without the shards `but`; a file that is no shard of ours counts as missing.
 
         Footers are remembered by size and time, so that asking again costs one listing.
         """
         found: dict[str, Footer] = {}
-        for info in self.listing(table).values():
+        passed = set(map(shard_name, but))
+        for info in (info for name, info in self.listing(table).items() if name not in passed):
             stamp = (info.size or 0, info.mtime_ns or 0)
             known = self._footers.get(info.path)
             if known is None or known[0] != stamp:

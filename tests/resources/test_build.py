@@ -178,6 +178,25 @@ def test_a_quarantined_shard_is_not_missing(lake: Lake) -> None:
     assert plan(Stories(), lake, sources).missing == 1
 
 
+@pytest.mark.parametrize("folder", ["_failures", "_dropped"])
+def test_rows_beside_a_table_that_were_deleted_come_back(lake: Lake, folder: str) -> None:
+    sources = {"a": "one", "b/c": "two"}
+    build(lake, Stories(), sources)
+    lost = Path(lake.shard_path(f"{folder}/comic_stories", "b/c"))
+    lost.unlink()
+    assert build(lake, Stories(), sources).built == 1
+    assert lost.exists()
+    assert build(lake, Stories(), sources).built == 0
+
+
+def test_rows_beside_a_table_leave_with_their_shard_even_where_it_went_first(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b/c": "two"})
+    Path(lake.shard_path("comic_stories", "b/c")).unlink()
+    Path(lake.shard_path("_failures/comic_stories", "b/c")).unlink()
+    assert build(lake, Stories(), {"a": "one"}).removed == 1
+    assert set(lake.listing("_dropped/comic_stories")) == {"a"}
+
+
 @dataclass(frozen=True)
 class Numbered(Captions):
     """A stage that says which columns of the stories it reads."""
