@@ -190,8 +190,8 @@ def build_table(
     """
     started = time.monotonic()
     tables = output_tables(stage)
-    for table in tables:
-        lake.clean(table)
+    for folder in [*tables, *(beside(kind, stage.output) for kind in ("_failures", "_dropped"))]:
+        lake.clean(folder)
     state = plan(stage, lake, sources, expected, only=only, force=force)
     for shard in state.gone:
         _remove(lake, stage, shard)

@@ -56,6 +56,7 @@ class Lake:
     fs: pafs.FileSystem = field(init=False, repr=False)
     root: str = field(init=False, repr=False)
     _is_copy: bool = field(init=False, default=False, repr=False)
+    _cleaned: set[str] = field(init=False, default_factory=set, repr=False)
     _footers: dict[str, tuple[tuple[int, int], Footer | None]] = field(init=False, default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -192,7 +193,14 @@ class Lake:
         self.delete(f"{table}/{shard_name(shard)}.parquet")
 
     def put(self, path: str, data: bytes) -> None:
-        """Write a small file (a dataset card, a cache) so that a reader sees the old or the new, never half."""
+        """Write a small file (a dataset card, a cache) so that a reader sees the old or the new, never half.
+
+        The first one of a folder takes along what killed runs left there.
+        """
+        folder = path.rpartition("/")[0]
+        if folder not in self._cleaned:
+            self._cleaned.add(folder)
+            self.clean(folder)
         with self.writing(self.path(path)) as temporary, self.fs.open_output_stream(temporary) as stream:
             stream.write(data)
 
@@ -221,11 +229,11 @@ class Lake:
         """A name to write to that becomes `target` once the writing ends well."""
         return Placing(self, target)
 
-    def clean(self, table: str) -> None:
-        """Delete what killed runs left unfinished in a table's folder."""
+    def clean(self, folder: str) -> None:
+        """Delete what killed runs left unfinished in a folder."""
         if not self.is_local:
             return
-        for path in Path(self.path(table)).glob(f"{_TEMPORARY}*"):
+        for path in Path(self.path(folder)).glob(f"{_TEMPORARY}*"):
             host, pid = path.name.removeprefix(_TEMPORARY).rsplit("-", 2)[:2]
             try:
                 old = time.time() - path.stat().st_mtime > _STALE_SECONDS

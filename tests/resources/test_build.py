@@ -94,15 +94,28 @@ def test_the_number_of_workers_changes_no_byte(tmp_path: Path) -> None:
     assert _bytes(one, "comic_stories") == _bytes(many, "comic_stories")
 
 
+def _leftover(folder: str) -> Path:
+    """What a run that was killed long ago left unfinished."""
+    left = Path(folder) / ".tmp-nowhere-1-abc"
+    left.parent.mkdir(parents=True, exist_ok=True)
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    return left
+
+
 def test_half_a_file_is_a_missing_shard_and_leftovers_are_cleaned(lake: Lake) -> None:
     build(lake, Stories(), {"a": "one", "b": "two"})
     whole = Path(lake.shard_path("comic_stories", "a"))
     whole.write_bytes(whole.read_bytes()[:100])
-    left = whole.parent / ".tmp-nowhere-1-abc"
-    left.write_bytes(b"half")
-    os.utime(left, (0, 0))
+    left = [_leftover(lake.path(f"{place}comic_stories")) for place in ("", "_failures/", "_dropped/")]
     assert build(lake, Stories(), {"a": "one", "b": "two"}).built == 1
-    assert not left.exists()
+    assert not any(path.exists() for path in left)
+
+
+def test_small_files_take_leftovers_of_their_folder_along(lake: Lake) -> None:
+    old = _leftover(lake.path("releases/comicspap"))
+    lake.put("releases/comicspap/README.md", b"A card.")
+    assert not old.exists()
 
 
 def test_one_shard_alone_can_be_rebuilt_and_an_unknown_one_is_named(lake: Lake) -> None:
