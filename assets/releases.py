@@ -14,7 +14,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.previews import picture_key, sample_pictures, sample_scenes, scene_tables
-from assets.tables import BuildConfig, Finished
+from assets.tables import BuildConfig, Finished, stop_if_all_failed
 from pipelines.identity import fingerprint
 from pipelines.markdown import table
 from pipelines.pick_a_panel.release_schema import RELEASE_NAME
@@ -44,6 +44,7 @@ def release_split(project: Project, split: str, progress: Progress, config: Buil
         only = [shard for shard in config.shards if shard in expected]
         engine = project.engine(stage)
         report = build_table(stage, project.lake, engine, progress, expected=expected, only=only, force=config.force)
+        stop_if_all_failed(stage.output, report)
         builds.append((stage, report))
     counts = _option_counts(project)
     figure = _figure(project)

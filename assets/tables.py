@@ -192,8 +192,7 @@ def _built(
         )
     except StopStage as stopped:
         raise dg.Failure(str(stopped), metadata=usage_since(before, run), allow_retries=False) from None
-    if report.failed_shards and not report.built + report.kept:
-        raise LakeError(f"no shard of {spec.name} could be computed: {report.failed_shards[0].error}")
+    stop_if_all_failed(spec.name, report)
     finished = spec.finish(project, progress, config)
     stages = [stage, *(stage for stage, _ in finished.builds)]
     metadata = report_metadata(project, report, stages) | usage_since(before, run) | dict(finished.metadata)
@@ -207,6 +206,12 @@ def _built(
         data_version=dg.DataVersion(project.lake.content(output_tables(stage))),
         check_results=[failures_check(project, [report, *(report for _, report in finished.builds)])],
     )
+
+
+def stop_if_all_failed(name: str, report: BuildReport) -> None:
+    """Stop the run where a table has nothing that is up to date: what it held before is still there."""
+    if report.failed_shards and not report.built + report.kept:
+        raise LakeError(f"no shard of {name} could be computed: {report.failed_shards[0].error}")
 
 
 def _ensure_upstream(

@@ -53,6 +53,14 @@ class StopStage(StoryloomError):
     """The stage cannot go on, whatever its next item is (no budget, no key): it stops, and what is done is kept."""
 
 
+class LakeStop(LakeError, StopStage):
+    """The lake itself is at fault (a full disk, a file that cannot be read): no other shard would fare better."""
+
+
+class DamagedFile(LakeStop):
+    """A file of the lake does not hold what was written; `where` is its path. It is deleted, so that it is made anew."""
+
+
 class ItemError(StoryloomError):
     """One item cannot be processed; becomes a failure row of that `kind` and the rest goes on.
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pipelines.errors import LakeError
+from pipelines.errors import DamagedFile, LakeError
 from pipelines.identity import fingerprint
 from pipelines.schemas import FAILURES
 from pipelines.stage import Failure, Stage
-from resources.lake import Footer, Lake
+from resources.lake import Footer, Lake, shard_name
 from resources.shard_writer import WHOLE, beside, write_failures
 
 OUTSIDE = "//"
@@ -46,13 +46,17 @@ class ShardTask:
 
 @dataclass(frozen=True)
 class ShardReport:
-    """What came of one shard; `error` is set when the whole shard failed and was not written."""
+    """What came of one shard; `error` is set when the whole shard failed and was not written.
+
+    `passing`: what failed was not the shard but what it needs (a service, the lake), which may be back in the next run.
+    """
 
     shard: str
     rows: int = 0
     failures: int = 0
     dropped: int = 0
     error: str = ""
+    passing: bool = False
 
 
 class Engine(Protocol):
@@ -132,23 +136,30 @@ def plan(
         [stage.config(), {table: lake.content([table]) for table in stage.gathers}] if stage.gathers else stage.config()
     )
     beside_them = lake.footers(beside("_failures", stage.output))
+    left_out = lake.listing(beside("_dropped", stage.output))
     todo, current, missing = [], {}, 0
     for shard in wanted:
         reads = {t: _read_content(stage, t, f[shard]) if shard in f else "" for t, f in upstream.items()}
         source = sources[shard] if sources is not None else None
         wish = fingerprint([stage.name, stage.version, config, reads, source.digest if source else ""])
-        is_current = all(shard in o and o[shard].fingerprint == wish for o in outputs)
+        quarantined = shard in beside_them and beside_them[shard].fingerprint == WHOLE
+        is_current = not quarantined and all(shard in o and o[shard].fingerprint == wish for o in outputs)
+        if is_current:
+            # Rows beside a table that were deleted come back by computing their shard again.
+            has_failures, has_dropped = shard in beside_them, shard_name(shard) in left_out
+            counts = outputs[0][shard]
+            is_current = has_failures >= bool(counts.failures) and has_dropped >= bool(counts.dropped)
         if (is_current and not force) or (chosen and shard not in chosen):
             if all(shard in o for o in outputs):
                 current[shard] = outputs[0][shard]
             continue
         # A shard that failed as a whole is tried again by each build, but nothing waits for it.
-        quarantined = shard in beside_them and beside_them[shard].fingerprint == WHOLE
         missing += not quarantined and not all(shard in o for o in outputs)
         weight = max((f[shard].rows for f in upstream.values() if shard in f), default=0)
         todo.append(ShardTask(shard, wish, source.value if source else None, weight))
     # A shard that failed from the start has no file, only its failure rows.
-    known = {s for found in [*outputs, beside_them] for s in found}
+    orphans = {} if chosen else lake.footers(beside("_dropped", stage.output), but=wanted)
+    known = {s for found in [*outputs, beside_them, orphans] for s in found}
     gone = [] if chosen else sorted(known - set(wanted) - {OUTSIDE})
     return Plan(sorted(todo, key=lambda t: -t.weight), current, gone, missing)
 
@@ -179,31 +190,56 @@ def build_table(
     """
     started = time.monotonic()
     tables = output_tables(stage)
-    for table in tables:
-        lake.clean(table)
+    for folder in [*tables, *(beside(kind, stage.output) for kind in ("_failures", "_dropped"))]:
+        lake.clean(folder)
     state = plan(stage, lake, sources, expected, only=only, force=force)
     for shard in state.gone:
-        for table in [*tables, beside("_failures", stage.output), beside("_dropped", stage.output)]:
-            lake.remove(table, shard)
+        _remove(lake, stage, shard)
+        lake.remove(beside("_failures", stage.output), shard)
     report = BuildReport(kept=len(state.current), removed=len(state.gone))
-    rows = done = 0
-    for result in engine.run(stage, state.todo, lake):
-        if result is None:
-            progress(stage.output, done, len(state.todo), rows)
-            continue
-        done += 1
-        rows += result.rows
-        if result.error:
-            report.failed_shards.append(result)
-        else:
-            report.built += 1
-        progress(stage.output, done, len(state.todo), rows)
+    _run(engine, stage, state.todo, lake, progress, report)
+    _remove_failed(report, stage, lake)
     write_failures(lake, stage, OUTSIDE, outside)
     _count(report, stage, lake, tables)
     report.failures += len(outside)
-    report.rows_built = rows
     report.seconds = time.monotonic() - started
     return report
+
+
+def _run(
+    engine: Engine, stage: Stage, todo: list[ShardTask], lake: Lake, progress: Progress, report: BuildReport
+) -> None:
+    """Compute the shards and note in the report what came of each."""
+    done = 0
+    try:
+        for result in engine.run(stage, todo, lake):
+            if result is not None:
+                done += 1
+                report.rows_built += result.rows
+                report.built += not result.error
+                if result.error:
+                    report.failed_shards.append(result)
+            progress(stage.output, done, len(todo), report.rows_built)
+    except DamagedFile as damage:
+        lake.discard(damage.where)
+        raise
+
+
+def _remove_failed(report: BuildReport, stage: Stage, lake: Lake) -> None:
+    """Take away what older versions left of shards that could not be computed: their source is another one now.
+
+    Where not one shard could be computed, the fault is hardly in all of the sources, and what is there stays.
+    """
+    if report.built or report.kept:
+        for failed in report.failed_shards:
+            if not failed.passing:
+                _remove(lake, stage, failed.shard)
+
+
+def _remove(lake: Lake, stage: Stage, shard: str) -> None:
+    """Delete a shard with the rows of what was left out of it; its failures stay."""
+    for table in [*output_tables(stage), beside("_dropped", stage.output)]:
+        lake.remove(table, shard)
 
 
 def _count(report: BuildReport, stage: Stage, lake: Lake, tables: list[str]) -> None:

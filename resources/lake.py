@@ -7,11 +7,12 @@ is decided in `resources.build`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from pipelines.errors import LakeError
+from pipelines.errors import DamagedFile, LakeError, LakeStop
 from pipelines.identity import fingerprint
 
 _KEY = "storyloom."
@@ -54,6 +55,8 @@ class Lake:
     url: str
     fs: pafs.FileSystem = field(init=False, repr=False)
     root: str = field(init=False, repr=False)
+    _is_copy: bool = field(init=False, default=False, repr=False)
+    _cleaned: set[str] = field(init=False, default_factory=set, repr=False)
     _footers: dict[str, tuple[tuple[int, int], Footer | None]] = field(init=False, default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +74,7 @@ class Lake:
 
     def __setstate__(self, state: dict[str, str]) -> None:
         self.__init__(state["url"])
+        self._is_copy = True
 
     @property
     def is_local(self) -> bool:
@@ -92,13 +96,14 @@ class Lake:
         named = {i.base_name: i for i in infos if i.base_name.endswith(".parquet") and i.base_name[0] not in "._"}
         return {name.removesuffix(".parquet"): named[name] for name in sorted(named)}
 
-    def footers(self, table: str) -> dict[str, Footer]:
-        """The footer of each shard by its key; a file that is no shard of ours counts as missing.
+    def footers(self, table: str, but: Collection[str] = ()) -> dict[str, Footer]:
+        """The footer of each shard by its key, without the shards `but`; a file that is no shard of ours counts as missing.
 
         Footers are remembered by size and time, so that asking again costs one listing.
         """
         found: dict[str, Footer] = {}
-        for info in self.listing(table).values():
+        passed = set(map(shard_name, but))
+        for info in (info for name, info in self.listing(table).items() if name not in passed):
             stamp = (info.size or 0, info.mtime_ns or 0)
             known = self._footers.get(info.path)
             if known is None or known[0] != stamp:
@@ -113,16 +118,13 @@ class Lake:
         try:
             with self.fs.open_input_file(path) as file:
                 meta = pq.read_metadata(file)
-        except (pa.ArrowException, OSError):
-            return None
-        values = {k.decode(): v.decode() for k, v in (meta.metadata or {}).items() if k.startswith(_KEY.encode())}
-        get = {k.removeprefix(_KEY): v for k, v in values.items()}
-        if "fingerprint" not in get or "shard" not in get:
-            return None
-        try:
+            values = {k.decode(): v.decode() for k, v in (meta.metadata or {}).items() if k.startswith(_KEY.encode())}
+            get = {k.removeprefix(_KEY): v for k, v in values.items()}
             counts = int(get.get("failures", 0)), int(get.get("dropped", 0))
             columns = json.loads(get.get("columns", "{}"))
-        except ValueError:
+        except (pa.ArrowException, OSError, ValueError):
+            return None
+        if "fingerprint" not in get or "shard" not in get or not isinstance(columns, dict):
             return None
         return Footer(get["fingerprint"], get.get("content", ""), meta.num_rows, *counts, get["shard"], columns)
 
@@ -143,15 +145,41 @@ class Lake:
     def batches(
         self, table: str, shard: str, *, columns: list[str] | None = None, rows: int = 1024
     ) -> Iterator[pa.RecordBatch]:
-        """One shard, a row group at a time; nothing when it does not exist."""
+        """One shard, a row group at a time; nothing when it does not exist.
+
+        Raises `LakeStop` for one that cannot be read, `DamagedFile` where it does not hold what was written.
+        """
+        path = self.shard_path(table, shard)
         try:
-            file = self.fs.open_input_file(self.shard_path(table, shard))
+            with (
+                self.fs.open_input_file(path) as file,
+                pq.ParquetFile(file, memory_map=False, page_checksum_verification=True) as reader,
+            ):
+                for group in range(reader.num_row_groups):
+                    # One group at a time: the groups of picture tables are cut by bytes, so this bounds memory.
+                    yield from reader.read_row_group(group, columns=columns, use_threads=False).to_batches(rows)
         except FileNotFoundError:
             return
-        with file, pq.ParquetFile(file, memory_map=False) as reader:
-            for group in range(reader.num_row_groups):
-                # One group at a time: the groups of picture tables are cut by bytes, so this bounds memory.
-                yield from reader.read_row_group(group, columns=columns, use_threads=False).to_batches(rows)
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(path, error) from error
+
+    def _unreadable(self, path: str, error: Exception) -> LakeStop:
+        """The error of a file that cannot be read. What a disk, a network or too little memory refused is no damage."""
+        what = " ".join(str(error).split())
+        if not self.is_local or getattr(error, "errno", None) or isinstance(error, MemoryError):
+            remedy = "Run again; if the same file is named, delete it: the next run makes it anew."
+            return LakeStop(f"a file of the lake cannot be read: {what}", where=path, remedy=remedy)
+        # Another worker may be reading all of the table, and must not find it without this shard: where this is a
+        # worker, the process that drives it deletes the file once all have ended.
+        if not self._is_copy:
+            self.discard(path)
+        remedy = "Run again: it is made anew. If it is named again, delete it."
+        return DamagedFile(f"a file of the lake is damaged: {what}", where=path, remedy=remedy)
+
+    def discard(self, path: str) -> None:
+        """Delete a damaged file, if that is allowed, so that it counts as missing; `path` as `DamagedFile` names it."""
+        with contextlib.suppress(OSError):
+            self.fs.delete_file(path)
 
     def read_table(self, table: str, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
         """All shards of a table, in the order of their names, as one Arrow table (for small tables)."""
@@ -165,7 +193,14 @@ class Lake:
         self.delete(f"{table}/{shard_name(shard)}.parquet")
 
     def put(self, path: str, data: bytes) -> None:
-        """Write a small file (a dataset card, a cache) so that a reader sees the old or the new, never half."""
+        """Write a small file (a dataset card, a cache) so that a reader sees the old or the new, never half.
+
+        The first one of a folder takes along what killed runs left there.
+        """
+        folder = path.rpartition("/")[0]
+        if folder not in self._cleaned:
+            self._cleaned.add(folder)
+            self.clean(folder)
         with self.writing(self.path(path)) as temporary, self.fs.open_output_stream(temporary) as stream:
             stream.write(data)
 
@@ -194,11 +229,11 @@ class Lake:
         """A name to write to that becomes `target` once the writing ends well."""
         return Placing(self, target)
 
-    def clean(self, table: str) -> None:
-        """Delete what killed runs left unfinished in a table's folder."""
+    def clean(self, folder: str) -> None:
+        """Delete what killed runs left unfinished in a folder."""
         if not self.is_local:
             return
-        for path in Path(self.path(table)).glob(f"{_TEMPORARY}*"):
+        for path in Path(self.path(folder)).glob(f"{_TEMPORARY}*"):
             host, pid = path.name.removeprefix(_TEMPORARY).rsplit("-", 2)[:2]
             try:
                 old = time.time() - path.stat().st_mtime > _STALE_SECONDS

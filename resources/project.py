@@ -26,6 +26,7 @@ from resources.models.registry import describe_model
 from resources.settings import ModelProfile, Profile, Settings, load_profile, load_settings
 
 SAMPLE_LIBRARY = "sample_library"
+_CACHE = "_cache"
 _DRAWN = ".drawn"
 _SAMPLE_VERSION = "1"
 
@@ -104,7 +105,7 @@ class Project:
 
         The digests are remembered in `<lake>/_cache/<name>.json`, which can be thrown away at any time.
         """
-        path = f"_cache/{name}.json"
+        path = f"{_CACHE}/{name}.json"
         try:
             known = json.loads(self.lake.get(path) or b"{}")
         except ValueError:
@@ -131,7 +132,7 @@ class Project:
 
         Kept in `<lake>/_cache/<name>`, which can be thrown away at any time.
         """
-        path = f"_cache/{name}"
+        path = f"{_CACHE}/{name}"
         known, separator, value = (self.lake.get(path) or b"").partition(b"\n")
         if not separator or known != key.encode():
             value = make()
@@ -142,7 +143,9 @@ class Project:
 @lru_cache(maxsize=8)
 def _open_lake(url: str) -> Lake:
     """One for all steps of a run, so that each footer is read once."""
-    return Lake(url)
+    lake = Lake(url)
+    lake.clean(_CACHE)
+    return lake
 
 
 def draw_sample_library(folder: Path, seed: int) -> Path:

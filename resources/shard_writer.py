@@ -91,7 +91,7 @@ def _write_beside(lake: Lake, table: str, shard: str, rows: list[Row], schema: p
         return
     clean = [{k: _storable(v) for k, v in row.items()} for row in rows]
     with lake.writing(lake.shard_path(table, shard)) as path, lake.fs.open_output_stream(path) as stream:
-        writer = pq.ParquetWriter(stream, schema, compression="zstd")
+        writer = pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True)
         writer.write_table(pa.Table.from_pylist(clean, schema=schema))
         writer.add_key_value_metadata({"storyloom.shard": shard, "storyloom.fingerprint": mark})
         writer.close()
@@ -123,6 +123,7 @@ class _RowFile:
             use_dictionary=small,  # pyright: ignore[reportArgumentType]
             use_content_defined_chunking=True,
             write_statistics=small,  # pyright: ignore[reportArgumentType]
+            write_page_checksum=True,
         )
         # The digest of a picture stands in a column of its own, so its bytes need no second one.
         self._digests = {name: hashlib.sha256() for name in self.schema.names if name != "image"}

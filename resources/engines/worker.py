@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines.errors import LakeError, StopStage
+from pipelines.errors import ItemError, LakeError, StopStage, StoryloomError
 from pipelines.schemas import TABLES
 from pipelines.stage import Failure, Stage
 from resources.build import ShardReport, ShardTask
@@ -61,7 +61,9 @@ def compute_shard(stage: Stage, task: ShardTask, lake: Lake) -> ShardReport:
     except StopStage:
         raise
     except Exception as error:  # a bad shard never stops its table
-        return fail_shard(stage, task, lake, type(error).__name__, _describe(error))
+        # What the shard needs is at fault, not the shard: a service, a model's library, the lake.
+        passing = isinstance(error, StoryloomError) and not isinstance(error, ItemError)
+        return fail_shard(stage, task, lake, type(error).__name__, _describe(error), passing=passing)
     return ShardReport(task.shard, counts.rows, counts.failures, counts.dropped)
 
 
@@ -77,13 +79,15 @@ def look_through(stage: Stage, task: ShardTask, lake: Lake) -> ShardReport:
     return ShardReport(task.shard)
 
 
-def fail_shard(stage: Stage, task: ShardTask, lake: Lake, kind: str, message: str) -> ShardReport:
-    """Record a shard that could not be computed; an older version of it stays, marked stale by its footer."""
+def fail_shard(
+    stage: Stage, task: ShardTask, lake: Lake, kind: str, message: str, *, passing: bool = False
+) -> ShardReport:
+    """Record a shard that could not be computed; what becomes of an older version of it is decided in `build_table`."""
     try:
         write_failures(lake, stage, task.shard, [Failure(task.shard, kind, message)], whole=True)
     except Exception as error:  # the lake itself is out of reach: the report is all that is left
         message = f"{message}; its failure row could not be written: {error}"
-    return ShardReport(task.shard, failures=1, error=f"{kind}: {message}")
+    return ShardReport(task.shard, failures=1, error=f"{kind}: {message}", passing=passing)
 
 
 def _describe(error: Exception) -> str:

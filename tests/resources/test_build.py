@@ -14,68 +14,11 @@ import pytest
 
 from pipelines.errors import LakeError
 from pipelines.schemas import COMIC_CAPTIONS, FAILURES
-from pipelines.stage import Dropped, Failure, Row, ShardInputs, Stage
-from resources.build import BuildReport, Source, build_table, plan
+from pipelines.stage import Dropped, Failure, Row, ShardInputs
+from resources.build import Source, build_table, plan
 from resources.engines.local import LocalEngine
 from resources.lake import Lake, shard_name
-
-
-@dataclass(frozen=True)
-class Stories(Stage):
-    """A stage whose source says what shall happen to the shard."""
-
-    name: ClassVar[str] = "stories"
-    version: ClassVar[int] = 1
-    table: ClassVar[str] = "comic_stories"
-    last_page: int = 3
-
-    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
-        if inputs.source == "die":
-            os._exit(9)
-        if inputs.source == "raise":
-            raise RuntimeError("no good")
-        yield Failure("page 1", "corrupt", "cannot be read")
-        yield Dropped("page 2", "blank")
-        yield {
-            "story_id": f"{inputs.shard}/s01",
-            "book_id": inputs.shard,
-            "first_page": 1,
-            "last_page": self.last_page,
-            "source": str(inputs.source),
-        }
-
-
-@dataclass(frozen=True)
-class Captions(Stage):
-    """A stage that reads the table of the other."""
-
-    name: ClassVar[str] = "captions"
-    version: ClassVar[int] = 1
-    table: ClassVar[str] = "comic_captions"
-    inputs: ClassVar[tuple[str, ...]] = ("comic_stories",)
-
-    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
-        for row in inputs.table("comic_stories").to_pylist():
-            yield {"panel_id": row["story_id"], "book_id": row["book_id"], "caption": "a", "source": "human"}
-
-
-@dataclass(frozen=True)
-class AllStories(Stage):
-    """A stage whose one shard is computed from all shards of the other."""
-
-    name: ClassVar[str] = "all_stories"
-    version: ClassVar[int] = 1
-    table: ClassVar[str] = "comic_captions"
-    gathers: ClassVar[tuple[str, ...]] = ("comic_stories",)
-
-    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
-        for row in inputs.whole("comic_stories", ["story_id", "book_id"]).to_pylist():
-            yield {"panel_id": row["story_id"], "book_id": row["book_id"], "caption": inputs.shard, "source": "human"}
-
-
-def _build(lake: Lake, stage: Stage, sources: dict[str, str] | None = None, **options: object) -> BuildReport:
-    given = {k: Source(v, v) for k, v in sources.items()} if sources is not None else None
-    return build_table(stage, lake, LocalEngine(2), lambda *_: None, given, **options)  # type: ignore[arg-type]
+from tests.resources.small_stages import AllStories, Captions, Stories, build
 
 
 def _bytes(lake: Lake, table: str) -> dict[str, bytes]:
@@ -89,58 +32,96 @@ def lake(tmp_path: Path) -> Lake:
 
 def test_only_what_changed_is_computed_again_downstream_too(lake: Lake) -> None:
     sources = {"a": "one", "b/c": "two"}
-    assert _build(lake, Stories(), sources).built == 2
-    assert _build(lake, Captions()).built == 2
-    again = _build(lake, Stories(), sources)
+    assert build(lake, Stories(), sources).built == 2
+    assert build(lake, Captions()).built == 2
+    again = build(lake, Stories(), sources)
     assert (again.built, again.kept, again.rows, again.failures, again.dropped) == (0, 2, 2, 2, 2)
-    assert _build(lake, Captions()).built == 0
-    assert _build(lake, Stories(), sources | {"a": "three"}).built == 1
-    assert _build(lake, Captions()).built == 1
+    assert build(lake, Captions()).built == 0
+    assert build(lake, Stories(), sources | {"a": "three"}).built == 1
+    assert build(lake, Captions()).built == 1
     # Other inputs, same rows: what stands on them stays.
-    assert _build(lake, Stories(last_page=3), sources | {"a": "three"}, force=True).built == 2
-    assert _build(lake, Captions()).built == 0
+    assert build(lake, Stories(last_page=3), sources | {"a": "three"}, force=True).built == 2
+    assert build(lake, Captions()).built == 0
 
 
 def test_a_source_that_is_gone_takes_its_shard_along(lake: Lake) -> None:
-    _build(lake, Stories(), {"a": "one", "b": "two"})
-    _build(lake, Captions())
-    assert _build(lake, Stories(), {"a": "one"}).removed == 1
-    assert _build(lake, Captions()).removed == 1
+    build(lake, Stories(), {"a": "one", "b": "two"})
+    build(lake, Captions())
+    assert build(lake, Stories(), {"a": "one"}).removed == 1
+    assert build(lake, Captions()).removed == 1
     assert set(lake.footers("_failures/comic_stories")) == {"a"}
 
 
 def test_a_bad_shard_never_stops_its_table(lake: Lake) -> None:
-    report = _build(lake, Stories(), {"a": "one", "b": "raise", "c": "die", "d": "two"})
+    report = build(lake, Stories(), {"a": "one", "b": "raise", "c": "die", "d": "two"})
     assert report.built == 2
     assert {r.shard for r in report.failed_shards} == {"b", "c"}
     rows = ds.dataset(lake.path("_failures/comic_stories"), exclude_invalid_files=True).to_table().to_pylist()
     assert {(r["shard"], r["kind"]) for r in rows} >= {("b", "RuntimeError"), ("c", "worker_died")}
-    assert _build(lake, Stories(), {"a": "one", "b": "fine", "c": "fine", "d": "two"}).built == 2
+    assert build(lake, Stories(), {"a": "one", "b": "fine", "c": "fine", "d": "two"}).built == 2
+
+
+def test_an_older_version_of_a_shard_that_fails_leaves_the_table(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b": "two", "c": "three", "d": "four"})
+    report = build(lake, Stories(), {"a": "one", "b": "raise", "c": "die", "d": "unanswered"})
+    assert {r.shard for r in report.failed_shards} == {"b", "c", "d"}
+    # A service may answer in the next run: until then the older version stands.
+    assert set(lake.footers("comic_stories")) == {"a", "d"}
+    assert set(lake.footers("_dropped/comic_stories")) == {"a", "d"}
+    assert set(lake.footers("_failures/comic_stories")) == {"a", "b", "c", "d"}
+
+
+def test_where_no_shard_can_be_computed_the_older_versions_stay(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b": "two"})
+    assert len(build(lake, Stories(), {"a": "raise", "b": "raise"}).failed_shards) == 2
+    assert set(lake.footers("comic_stories")) == {"a", "b"}
+
+
+def test_a_shard_that_failed_when_it_was_forced_is_tried_again(lake: Lake) -> None:
+    steady = {"a": Source("one", "1"), "b": Source("two", "2")}
+    build_table(Stories(), lake, LocalEngine(2), lambda *_: None, steady)
+    shaken = steady | {"a": Source("unanswered", "1")}
+    report = build_table(Stories(), lake, LocalEngine(2), lambda *_: None, shaken, only=["a"], force=True)
+    assert len(report.failed_shards) == 1
+    assert [task.shard for task in plan(Stories(), lake, steady).todo] == ["a"]
 
 
 def test_the_number_of_workers_changes_no_byte(tmp_path: Path) -> None:
     sources = {f"book {i}": str(i) for i in range(9)}
     one, many = Lake(str(tmp_path / "one")), Lake(str(tmp_path / "many"))
     build_table(Stories(), one, LocalEngine(1), lambda *_: None, {k: Source(v, v) for k, v in sources.items()})
-    _build(many, Stories(), dict(reversed(sources.items())))
+    build(many, Stories(), dict(reversed(sources.items())))
     assert _bytes(one, "comic_stories") == _bytes(many, "comic_stories")
 
 
-def test_half_a_file_is_a_missing_shard_and_leftovers_are_cleaned(lake: Lake) -> None:
-    _build(lake, Stories(), {"a": "one", "b": "two"})
-    whole = Path(lake.shard_path("comic_stories", "a"))
-    whole.write_bytes(whole.read_bytes()[:100])
-    left = whole.parent / ".tmp-nowhere-1-abc"
+def _leftover(folder: str) -> Path:
+    """What a run that was killed long ago left unfinished."""
+    left = Path(folder) / ".tmp-nowhere-1-abc"
+    left.parent.mkdir(parents=True, exist_ok=True)
     left.write_bytes(b"half")
     os.utime(left, (0, 0))
-    assert _build(lake, Stories(), {"a": "one", "b": "two"}).built == 1
-    assert not left.exists()
+    return left
+
+
+def test_half_a_file_is_a_missing_shard_and_leftovers_are_cleaned(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b": "two"})
+    whole = Path(lake.shard_path("comic_stories", "a"))
+    whole.write_bytes(whole.read_bytes()[:100])
+    left = [_leftover(lake.path(f"{place}comic_stories")) for place in ("", "_failures/", "_dropped/")]
+    assert build(lake, Stories(), {"a": "one", "b": "two"}).built == 1
+    assert not any(path.exists() for path in left)
+
+
+def test_small_files_take_leftovers_of_their_folder_along(lake: Lake) -> None:
+    old = _leftover(lake.path("releases/comicspap"))
+    lake.put("releases/comicspap/README.md", b"A card.")
+    assert not old.exists()
 
 
 def test_one_shard_alone_can_be_rebuilt_and_an_unknown_one_is_named(lake: Lake) -> None:
     sources = {"a": "one", "b": "two"}
-    _build(lake, Stories(), sources)
-    report = _build(lake, Stories(), sources, only=["a"], force=True)
+    build(lake, Stories(), sources)
+    report = build(lake, Stories(), sources, only=["a"], force=True)
     assert (report.built, report.kept, report.removed) == (1, 1, 0)
     with pytest.raises(LakeError, match="no such shard: x"):
         plan(Stories(), lake, {k: Source(v, v) for k, v in sources.items()}, only=["x"])
@@ -149,7 +130,7 @@ def test_one_shard_alone_can_be_rebuilt_and_an_unknown_one_is_named(lake: Lake) 
 @pytest.mark.parametrize("key", ["_hidden", ".dot", "a/b", "50% *?[x]", "Ünïcode 漫画", "x" * 300, "\U0001f600", "a=b"])
 def test_every_reader_finds_a_shard_whatever_its_key(lake: Lake, key: str) -> None:
     assert len(shard_name(key).encode()) <= 180
-    _build(lake, Stories(), {key: "one"})
+    build(lake, Stories(), {key: "one"})
     table = ds.dataset(lake.path("comic_stories")).to_table()
     assert table["book_id"].to_pylist() == [key]
     assert list(lake.footers("comic_stories")) == [key]
@@ -162,18 +143,18 @@ def test_different_keys_have_different_names() -> None:
 
 def test_failures_outside_any_shard_stay_until_a_build_has_none(lake: Lake) -> None:
     lost = [Failure("catalog.csv, line 3", "catalog", "No such book")]
-    assert _build(lake, Stories(), {"a": "one"}, outside=lost).failures == 2
+    assert build(lake, Stories(), {"a": "one"}, outside=lost).failures == 2
     items = lake.read_table("_failures/comic_stories", FAILURES)["item_id"].to_pylist()
     assert sorted(items) == ["catalog.csv, line 3", "page 1"]
     assert plan(Stories(), lake, {"a": Source("one", "one")}).is_current
-    assert _build(lake, Stories(), {"a": "one"}).failures == 1
+    assert build(lake, Stories(), {"a": "one"}).failures == 1
     assert lake.read_table("_failures/comic_stories", FAILURES)["item_id"].to_pylist() == ["page 1"]
 
 
 def test_a_shard_that_always_failed_leaves_nothing_behind_when_it_is_gone(lake: Lake) -> None:
-    _build(lake, Stories(), {"a": "one", "b": "raise"})
+    build(lake, Stories(), {"a": "one", "b": "raise"})
     assert lake.read_table("_failures/comic_stories", FAILURES).num_rows == 2
-    _build(lake, Stories(), {"a": "one"})
+    build(lake, Stories(), {"a": "one"})
     assert set(lake.read_table("_failures/comic_stories", FAILURES)["shard"].to_pylist()) == {"a"}
 
 
@@ -182,18 +163,18 @@ def test_a_gathered_table_that_changes_in_any_shard_plans_the_whole_anew_and_an_
 ) -> None:
     expected = ["left", "right"]
     sources = {"a": "one", "b": "two"}
-    _build(lake, Stories(), sources)
-    assert _build(lake, AllStories(), expected=expected).built == 2
+    build(lake, Stories(), sources)
+    assert build(lake, AllStories(), expected=expected).built == 2
     assert lake.read_table("comic_captions", COMIC_CAPTIONS, ["book_id"])["book_id"].to_pylist() == ["a", "b"] * 2
     assert plan(AllStories(), lake, expected=expected).is_current
     # Built again with the same rows: nothing that stands on them is planned.
-    _build(lake, Stories(), sources, force=True)
+    build(lake, Stories(), sources, force=True)
     assert plan(AllStories(), lake, expected=expected).is_current
     for changed in ({"a": "one", "b": "three"}, {"a": "one", "b": "three", "c": "four"}, {"a": "one"}):
-        _build(lake, Stories(), changed)
+        build(lake, Stories(), changed)
         state = plan(AllStories(), lake, expected=expected)
         assert (len(state.todo), state.missing, state.gone) == (2, 0, [])
-        _build(lake, AllStories(), expected=expected)
+        build(lake, AllStories(), expected=expected)
         books = lake.read_table("comic_captions", COMIC_CAPTIONS, ["book_id"])["book_id"].to_pylist()
         assert books == sorted(changed) * 2
         assert plan(AllStories(), lake, expected=expected).is_current
@@ -202,12 +183,31 @@ def test_a_gathered_table_that_changes_in_any_shard_plans_the_whole_anew_and_an_
 def test_a_quarantined_shard_is_not_missing(lake: Lake) -> None:
     sources = {k: Source(v, v) for k, v in {"a": "one", "b": "raise"}.items()}
     assert plan(Stories(), lake, sources).missing == 2
-    _build(lake, Stories(), {"a": "one", "b": "raise"})
+    build(lake, Stories(), {"a": "one", "b": "raise"})
     state = plan(Stories(), lake, sources)
     assert [task.shard for task in state.todo] == ["b"] and state.missing == 0
     # A shard that lost its file, with the failure rows of some of its items beside it, is missing.
     Path(lake.shard_path("comic_stories", "a")).unlink()
     assert plan(Stories(), lake, sources).missing == 1
+
+
+@pytest.mark.parametrize("folder", ["_failures", "_dropped"])
+def test_rows_beside_a_table_that_were_deleted_come_back(lake: Lake, folder: str) -> None:
+    sources = {"a": "one", "b/c": "two"}
+    build(lake, Stories(), sources)
+    lost = Path(lake.shard_path(f"{folder}/comic_stories", "b/c"))
+    lost.unlink()
+    assert build(lake, Stories(), sources).built == 1
+    assert lost.exists()
+    assert build(lake, Stories(), sources).built == 0
+
+
+def test_rows_beside_a_table_leave_with_their_shard_even_where_it_went_first(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b/c": "two"})
+    Path(lake.shard_path("comic_stories", "b/c")).unlink()
+    Path(lake.shard_path("_failures/comic_stories", "b/c")).unlink()
+    assert build(lake, Stories(), {"a": "one"}).removed == 1
+    assert set(lake.listing("_dropped/comic_stories")) == {"a"}
 
 
 @dataclass(frozen=True)
@@ -223,11 +223,11 @@ class Numbered(Captions):
 
 
 def test_a_column_that_is_not_read_makes_nothing_stale(lake: Lake) -> None:
-    _build(lake, Stories(), {"a": "one"})
-    assert _build(lake, Numbered()).built == 1
-    assert _build(lake, Stories(last_page=9), {"a": "one"}).built == 1
-    assert _build(lake, Numbered()).built == 0 and _build(lake, Captions()).built == 1
-    report = _build(lake, Numbered(greedy=True))
+    build(lake, Stories(), {"a": "one"})
+    assert build(lake, Numbered()).built == 1
+    assert build(lake, Stories(last_page=9), {"a": "one"}).built == 1
+    assert build(lake, Numbered()).built == 0 and build(lake, Captions()).built == 1
+    report = build(lake, Numbered(greedy=True))
     assert "does not declare" in report.failed_shards[0].error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,12 @@ def test_a_lake_in_the_library_is_no_book_and_a_lake_that_is_the_library_stops(t
         assert ids(books) == ["a"] and failures == []
         with pytest.raises(LibraryError, match="STORYLOOM_LAKE"):
             Project.open(library=str(library), lake=str(comics)).books()
+
+
+def test_what_killed_runs_left_in_the_cache_goes_when_the_project_is_opened(tmp_path: Path) -> None:
+    left = tmp_path / "lake/_cache/.tmp-nowhere-1-abc"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    Project.open(lake=str(tmp_path / "lake"))
+    assert not left.exists()
