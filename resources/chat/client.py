@@ -187,8 +187,12 @@ class ChatClient:
             raise error from None
         spent = reply.input_tokens, reply.output_tokens
         run.paid(self.model, self.price, held, tokens, spent, repair=question.earlier is not None)
-        for asked, answer in self._judge(question, reply, run):
-            await asyncio.to_thread(self.keep, asked.key, asked.request.prompt, answer)
+        try:
+            for asked, answer in self._judge(question, reply, run):
+                await asyncio.to_thread(self.keep, asked.key, asked.request.prompt, answer)
+        except StopStage as error:
+            run.stop(error)
+            raise
         return reply
 
     def keep(self, key: str, prompt: str, reply: Reply) -> None:

@@ -84,9 +84,9 @@ class GeminiService:
         feedback = done.prompt_feedback
         if feedback and feedback.block_reason:
             return Reply("refused", f"the request was blocked: {_name_of(feedback.block_reason)}", *tokens)
-        if not done.candidates:
+        candidate = done.candidates[0] if done.candidates else types.Candidate()
+        if candidate.content is None and candidate.finish_reason is None:
             raise CallFailed("the reply has no candidate")
-        candidate = done.candidates[0]
         parts = (candidate.content.parts or []) if candidate.content else []
         text = safe_text("".join(part.text or "" for part in parts if not part.thought), self._secrets)
         reason = _name_of(candidate.finish_reason)

@@ -179,7 +179,8 @@ class OpenAIService:
 
     def _error(self, error: BaseException) -> Exception:
         if isinstance(error, openai.APIStatusError):
-            return failed(error.status_code, self._words(error), error.response.headers, self._key_variable)
+            words, headers = self._words(error), error.response.headers
+            return failed(error.status_code, words, headers, self._key_variable, f"{error.code} {error.type}")
         if isinstance(error, (openai.APITimeoutError, TimeoutError)):
             return CallFailed("the service took too long")
         if isinstance(error, ValueError):  # the SDK lets it pass where a body is no JSON

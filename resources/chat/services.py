@@ -94,14 +94,19 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max((when - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def failed(status: int, words: str, headers: Mapping[str, str], key_variable: str) -> CallFailed | StopStage:
-    """The error of a call that the server refused for a reason that does not lie in the request itself."""
+def failed(
+    status: int, words: str, headers: Mapping[str, str], key_variable: str, code: str = ""
+) -> CallFailed | StopStage:
+    """The error of a call that the server refused for a reason that does not lie in the request itself.
+
+    `code` is the service's own word for the error.
+    """
     if status in (401, 403):
         remedy = f"Check the key in {key_variable}."
         return StopStage(f"the service refuses the key ({status}): {words}", where=key_variable, remedy=remedy)
     if status == 404:
         return StopStage(f"the service knows no such model or address (404): {words}",
                          remedy="Check `model` and `base_url` in the profile.")  # fmt: skip
-    if status == 402 or _NO_CREDIT.search(words):
+    if status == 402 or _NO_CREDIT.search(code):
         return StopStage(f"the account has no credit left ({status}): {words}", where=key_variable)
     return CallFailed(f"status {status}: {words}", retry_after(headers))
