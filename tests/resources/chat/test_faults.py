@@ -399,7 +399,7 @@ def test_a_reply_that_cannot_be_kept_stops_the_run(
     with serving(echo) as server:
         client = a_client(protocol, server, tmp_path, in_flight=2)
         for start in (0, 50):
-            with pytest.raises(StopStage, match="paid reply cannot be kept.*No space left"):
+            with pytest.raises(StopStage, match=r"paid reply cannot be kept.*No space left"):
                 ask(client, [a_question(start + n) for n in range(50)], run)
     assert len(server.asked) <= 4
 
