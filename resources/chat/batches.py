@@ -27,7 +27,9 @@ T = TypeVar("T")
 _FOLDER = "_chat/batches"
 _MOST_REQUESTS = 20_000
 _OVERHEAD = 1.4
-"""A picture is a third longer as base64, and its words stand around it."""
+"""A picture is a third longer as base64, words have escapes."""
+_AROUND = 500
+"""Bytes of JSON that stand around the words and pictures of a request."""
 _MARGIN = 1.25
 """How far our own count of tokens may be off: a job's real ones are known only when it is paid."""
 
@@ -97,9 +99,12 @@ class BatchJobs:
                 call = encoded(question)
             except ItemError:  # the stage meets it again, and says it, when it is computed
                 return
+            size = _size(call)
+            if self._waiting and self._bytes + size > self.client.batch_bytes:
+                self._submit()
             self._waiting.append((question.key, request.prompt, call))
-            self._bytes += _OVERHEAD * sum(_size(part) for turn in call.turns for part in turn.parts)
-            if len(self._waiting) >= _MOST_REQUESTS or self._bytes >= self.client.batch_bytes:
+            self._bytes += size
+            if len(self._waiting) >= _MOST_REQUESTS:
                 self._submit()
 
     def flush(self) -> None:
@@ -152,8 +157,12 @@ class BatchJobs:
         self.store.put(f"{_FOLDER}/{name}.json", json.dumps(record).encode())
 
 
-def _size(part: str | MediaFile) -> int:
-    return len(part) if isinstance(part, str) else len(part.data)
+def _size(call: Call) -> float:
+    """About how many bytes a request takes as JSON."""
+    parts = [part for turn in call.turns for part in turn.parts]
+    words = [call.instruction, json.dumps(call.schema), *(part for part in parts if isinstance(part, str))]
+    media = sum(len(part.data) for part in parts if isinstance(part, MediaFile))
+    return _OVERHEAD * (media + sum(len(text.encode()) for text in words)) + _AROUND
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:
