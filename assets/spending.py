@@ -61,6 +61,9 @@ def snapshot(run: Spending) -> dict[str, Usage]:
 
 def estimate(project: Project, stage: Stage, tasks: list[ShardTask]) -> tuple[dict[str, Any], str]:
     """What the stage would ask to bring these shards up to date, without a call: numbers by model, and a sentence."""
+    for model in stage.models:
+        if model.is_remote:
+            model.load()  # what is wrong with its settings is said here, not once for each shard
     run = Spending(mode="note")
     with spending(run):
         failed = _look_through(stage, tasks, project.lake)
@@ -72,6 +75,8 @@ def estimate(project: Project, stage: Stage, tasks: list[ShardTask]) -> tuple[di
         words.append(f"{model}: {usage.calls:,} calls, {usage.kept_replies:,} replies kept already, {tokens}, {price}")
         numbers = usage_since({}, run)
         metadata |= {f"estimated {name}": value for name, value in numbers.items() if name.startswith(f"{model}/")}
+    if failed:
+        words.append(f"{failed:,} shards could not be looked at, and are not in these numbers")
     return metadata, "; ".join(words) or "no call of a chat model"
 
 

@@ -17,7 +17,7 @@ from pipelines.markdown import escape, table
 from pipelines.schemas import FAILURES, TABLES
 from pipelines.stage import Failure, Stage
 from resources.build import BuildReport, Progress, Source, build_table, output_tables, plan, stored_report
-from resources.chat.spending import Spending
+from resources.chat.spending import Spending, Usage
 from resources.engines.progress import ProgressReporter
 from resources.project import Project
 from resources.shard_writer import beside
@@ -133,13 +133,17 @@ def _table_asset(spec: TableSpec, tables: _Tables) -> dg.AssetsDefinition:
         project = storyloom.open()
         budget = project.profile.chat.budget if config.budget is None else config.budget
         with counted(context.run_id, budget) as run:
-            _ensure_upstream(context, project, spec.name, tables, estimate_only=config.estimate_only)
+            waiting = _ensure_upstream(context, project, spec.name, tables, estimate_only=config.estimate_only)
             stage, found = spec.stage(project), spec.find(project)
-            if waiting := _waiting(context, project, stage, found, config, run):
-                context.log.info(waiting)
-                yield failures_check(project, [stored_report(stage, project.lake)])
-                return
-            yield _built(context, project, spec, stage, found, config, run)
+            before = snapshot(run)
+            try:
+                if waiting := waiting or _waiting(context, project, stage, found, config, run):
+                    context.log.info(waiting)
+                    yield failures_check(project, [stored_report(stage, project.lake)])
+                else:
+                    yield _built(context, project, spec, stage, found, config, run, before)
+            except StopStage as stopped:
+                raise dg.Failure(str(stopped), metadata=usage_since(before, run), allow_retries=False) from None
 
     return build
 
@@ -175,23 +179,20 @@ def _built(
     found: Found,
     config: BuildConfig,
     run: Spending,
+    before: Mapping[str, Usage],
 ) -> dg.MaterializeResult:
     progress = ProgressReporter(context.log.info)
-    before = snapshot(run)
-    try:
-        report = build_table(
-            stage,
-            project.lake,
-            project.engine(stage),
-            progress,
-            found.sources,
-            found.expected,
-            outside=found.failures,
-            only=config.shards,
-            force=config.force,
-        )
-    except StopStage as stopped:
-        raise dg.Failure(str(stopped), metadata=usage_since(before, run), allow_retries=False) from None
+    report = build_table(
+        stage,
+        project.lake,
+        project.engine(stage),
+        progress,
+        found.sources,
+        found.expected,
+        outside=found.failures,
+        only=config.shards,
+        force=config.force,
+    )
     stop_if_all_failed(spec.name, report)
     finished = spec.finish(project, progress, config)
     stages = [stage, *(stage for stage, _ in finished.builds)]
@@ -221,8 +222,10 @@ def _ensure_upstream(
     tables: _Tables,
     *,
     estimate_only: bool,
-) -> None:
+) -> str:
     """Build the tables before this one where they are missing or outdated, or stop and name what is missing.
+
+    Returns why this table must wait, empty when it need not: a table before it waits for a batch job.
 
     They are built where the profile says `build_missing_upstream`, and where the run was asked for a table together with
     tables before it (Dagster's `+table` means those just before it, which leaves gaps). That is a run of its
@@ -250,7 +253,11 @@ def _ensure_upstream(
     if wanted and outdated:
         context.log.info(f"Building the upstream tables first: {', '.join(states)}")
         resources = {"storyloom": context.resources.original_resource_dict["storyloom"]}
-        dg.materialize([tables.assets[name] for name in states], instance=context.instance, resources=resources)
+        result = dg.materialize(
+            [tables.assets[name] for name in states], instance=context.instance, resources=resources
+        )
+        if waiting := [name for name in states if not result.asset_materializations_for_node(name)]:
+            return f"{waiting[0]} waits for a batch job. Run again later."
         # Dagster noted the upstream's versions when this step started; without a second look the UI would call the
         # table out of date from the start.
         context.op_execution_context.get_step_execution_context().fetch_external_input_asset_version_info()
@@ -266,6 +273,7 @@ def _ensure_upstream(
             f"Upstream tables are out of date and used as they are: {', '.join(outdated)}. "
             f"To build them too: --select '+{context.asset_key.to_user_string()}'"
         )
+    return ""
 
 
 def column_schema(schema: pa.Schema) -> dg.TableSchema:

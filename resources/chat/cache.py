@@ -35,13 +35,18 @@ class ReplyCache:
             return None
         try:
             return _reply(json.loads(data), key)
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             aside = self.path(key).removesuffix(".json") + ".damaged"
             self.store.put(aside, data)
             self.store.delete(self.path(key))
             _log.warning("The kept reply %s is damaged (%s). It was set aside as %s; the model is asked again.",
                          self.path(key), error, aside)  # fmt: skip
             return None
+
+    def clean(self) -> None:
+        """Delete what killed runs left half written."""
+        for first in range(256):
+            self.store.clean(f"_chat/replies/{first:02x}")
 
     def put(self, key: str, reply: Reply, about: dict[str, Any]) -> None:
         """Keep a reply; `about` says what was asked (model, prompt), for people who look at the file."""

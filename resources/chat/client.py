@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -20,7 +20,7 @@ from pipelines.chat import GUARD, ChatRequest, Media, Quoted, R, schema_of
 from pipelines.errors import ItemError, ModelMissingError, SettingsError, StopStage
 from pipelines.identity import fingerprint
 from resources.chat.cache import ReplyCache
-from resources.chat.limits import Limits
+from resources.chat.limits import Limits, Stopped
 from resources.chat.prices import Price, input_tokens, price_of
 from resources.chat.services import checked_url
 from resources.chat.spending import Spending, current_spending
@@ -38,7 +38,7 @@ _OUTCOMES = {
     "request_refused": (
         "request_refused",
         "The service calls the request invalid",
-        "After mending the service or its settings, build the shard again with `force: true`.",
+        "To have it asked again, delete the kept reply if there is one and build the shard with `force: true`.",
     ),
 }
 
@@ -79,7 +79,9 @@ class ChatClient:
         self._limits: Limits | None = None
         self._flying: dict[str, Future[Reply]] = {}
         self._lock = threading.Lock()
-        self._answered, self._refused = False, 0
+        self._answered = False
+        self._doubtful: list[tuple[Question[Any], Reply]] = []
+        """Replies that call a request invalid, while none was answered."""
         self._where = f"{provider} {model}" + (f" at {checked_url(base_url)}" if base_url else "")
 
     def ask(self, requests: Iterable[ChatRequest[R]]) -> Iterator[R | ItemError]:
@@ -94,7 +96,7 @@ class ChatClient:
                     yield self._settle(*window.popleft(), run)
             while window:
                 yield self._settle(*window.popleft(), run)
-        except StopStage:
+        except Exception:
             # What was sent is paid: it is waited for, so that it is kept.
             for _, begun in window:
                 if isinstance(begun, Future):
@@ -106,55 +108,91 @@ class ChatClient:
         return fingerprint([self.provider, self.model, self._settings, *_content(request), *(earlier or ())])
 
     def _begin(self, question: Question[Any], run: Spending) -> Future[Reply] | Reply | ItemError:
-        """The reply that is there, or the call for it."""
+        """The reply that is there, or the call for it: one call, whoever else asks the same meanwhile."""
+        if run.mode == "note":
+            return self._noted(question, run)
+        with self._lock:
+            flying = self._flying.get(question.key)
+            if flying is None:
+                future = self._flying[question.key] = Future()
+        if flying is not None:
+            run.kept(self.model)
+            return flying
+        # Only after the claim: what another thread asked before is kept by now.
+        try:
+            known = self._known(question, run)
+            sent = None if known else self._send(question, run)
+        except BaseException as error:
+            self._landed(question.key).set_exception(error)
+            if isinstance(error, ItemError):
+                return error
+            raise
+        if known is not None:
+            self._landed(question.key).set_result(known)
+            return known
+        if sent is not None:
+            sent.add_done_callback(partial(self._pass_on, question.key))
+        return future
+
+    def _landed(self, key: str) -> Future[Reply]:
+        with self._lock:
+            return self._flying.pop(key)
+
+    def _pass_on(self, key: str, sent: Future[Reply]) -> None:
+        future, error = self._landed(key), sent.exception()
+        if error is None:
+            future.set_result(sent.result())
+        else:
+            future.set_exception(error)
+
+    def _known(self, question: Question[Any], run: Spending) -> Reply | None:
         known = self.kept.get(question.key)
         if known is not None:
             run.kept(self.model)
             self._answered = self._answered or known.outcome == "answered"
-            return known
-        with self._lock:
-            if question.key in self._flying:
-                run.kept(self.model)
-                return self._flying[question.key]
-        request = question.request
-        tokens = input_tokens(request, self.price) + (request.max_tokens if question.earlier else 0)
-        if run.mode == "note":
-            if run.note(self.model, self.price, question.key, tokens, request.expected_tokens) and run.noted:
-                run.noted(self, question)
-            return ItemError("pending", "The model was not asked yet", where=request.prompt)
-        try:
-            call = encoded(question)
-        except ItemError as error:
-            return error
-        return self._send(question, call, tokens, run)
+        return known
 
-    def _send(self, question: Question[Any], call: Call, tokens: int, run: Spending) -> Future[Reply]:
+    def _noted(self, question: Question[Any], run: Spending) -> Reply | ItemError:
+        """The reply that is there; else the request is counted, and not sent."""
+        known = self._known(question, run)
+        if known is not None:
+            return known
+        tokens, expected = self._tokens(question), question.request.expected_tokens
+        if run.note(self.model, self.price, question.key, tokens, expected) and run.noted:
+            run.noted(self, question)
+        return ItemError("pending", "The model was not asked yet", where=question.request.prompt)
+
+    def _tokens(self, question: Question[Any]) -> int:
+        """Our own count of what is sent."""
+        return input_tokens(question.request, self.price) + (question.request.max_tokens if question.earlier else 0)
+
+    def _send(self, question: Question[Any], run: Spending) -> Future[Reply]:
+        """Begin the call, once the budget allows it; raises the `ItemError` of media that cannot be made."""
+        call, tokens = encoded(question), self._tokens(question)
         if run.stopped:
             raise run.stopped
         held = run.reserve(self.model, self.price, tokens, call.max_tokens)
-        if question.earlier:
-            run.of(self.model).repairs += 1
-        with self._lock:
-            future = asyncio.run_coroutine_threadsafe(self._reply(question, call, tokens, held, run), loop())
-            self._flying[question.key] = future
-        future.add_done_callback(lambda _: self._flying.pop(question.key, None))
-        return future
+        return asyncio.run_coroutine_threadsafe(self._reply(question, call, tokens, held, run), loop())
 
     async def _reply(self, question: Question[Any], call: Call, tokens: int, held: float, run: Spending) -> Reply:
         """Call the service, count what it cost, and keep the reply before anyone sees it."""
         try:
-            reply = await self.paced(lambda: self.service.call(call))
+            reply = await self.paced(lambda: self.service.call(call), lambda: run.stopped)
         except BaseException as error:
-            run.unpaid(held)
+            run.unpaid(self.model, held)
             if isinstance(error, (SettingsError, ModelMissingError)):
                 error = StopStage(error.what, where=error.where, remedy=error.remedy)
             if isinstance(error, StopStage):
                 run.stop(error)
             raise error from None
-        run.paid(self.model, self.price, held, tokens, (reply.input_tokens, reply.output_tokens))
-        self._judge(reply, run)
-        if reply.outcome != "request_refused" or self._answered:
-            await asyncio.to_thread(self.keep, question.key, question.request.prompt, reply)
+        spent = reply.input_tokens, reply.output_tokens
+        run.paid(self.model, self.price, held, tokens, spent, repair=question.earlier is not None)
+        try:
+            for asked, answer in self._judge(question, reply, run):
+                await asyncio.to_thread(self.keep, asked.key, asked.request.prompt, answer)
+        except StopStage as error:
+            run.stop(error)
+            raise
         return reply
 
     def keep(self, key: str, prompt: str, reply: Reply) -> None:
@@ -168,16 +206,21 @@ class ChatClient:
                 f"a paid reply cannot be kept: {error}", where=self.kept.store.url, remedy=remedy
             ) from error
 
-    def _judge(self, reply: Reply, run: Spending) -> None:
-        """A request that is called invalid is the request's fault where others are answered, else that of the settings."""
-        if reply.outcome != "request_refused":
-            self._answered, self._refused = True, 0
-            return
-        self._refused += 1
-        if not self._answered and self._refused >= _ALL_REFUSED:
-            what = f"the service calls every request invalid; the last: {reply.text}"
-            remedy = "Check the model's `options` and `runtime` in the profile."
-            run.stop(StopStage(what, where=self._where, remedy=remedy))
+    def _judge(self, question: Question[Any], reply: Reply, run: Spending) -> list[tuple[Question[Any], Reply]]:
+        """What can be kept now. A request that is called invalid is the request's fault where others are answered, else
+        that of the settings, and must be asked again once they are mended."""
+        self._doubtful.append((question, reply))
+        if reply.outcome == "request_refused" and not self._answered:
+            if len(self._doubtful) >= _ALL_REFUSED:
+                self._doubtful.clear()
+                what = f"the service calls every request invalid; the last: {reply.text}"
+                remedy = "Check the model's `options` and `runtime` in the profile."
+                run.stop(StopStage(what, where=self._where, remedy=remedy))
+            return []
+        self._answered = True
+        certain = list(self._doubtful)
+        self._doubtful.clear()
+        return certain
 
     @property
     def service(self) -> Service:
@@ -186,6 +229,7 @@ class ChatClient:
             self._service = self._make()
             _services.append(self._service)
             self._limits = Limits(*self._pace)
+            self.kept.clean()
         return self._service
 
     @property
@@ -195,7 +239,16 @@ class ChatClient:
 
     async def submit_batch(self, name: str, calls: list[tuple[str, Call]]) -> str:
         """Submit a batch job under a name; returns the provider's id of it."""
-        return await self.paced(lambda: self.service.submit(name, calls))
+        is_tried = False
+
+        async def submit() -> str:
+            # A try that failed may have reached the service all the same, and a second job would be paid too.
+            nonlocal is_tried
+            found = await self.service.find(name) if is_tried else None
+            is_tried = True
+            return found or await self.service.submit(name, calls)
+
+        return await self.paced(submit)
 
     async def find_batch(self, name: str) -> str | None:
         """The id of the job that was submitted under this name."""
@@ -205,21 +258,24 @@ class ChatClient:
         """How far a job is."""
         return await self.paced(lambda: self.service.look(job))
 
-    def batch_results(self, job: str, keys: list[str]) -> AsyncIterator[tuple[str, Reply]]:
+    async def batch_results(self, job: str, keys: list[str]) -> list[tuple[str, Reply]]:
         """The replies of an ended job."""
-        return self.service.results(job, keys)
+        return await self.paced(lambda: self.service.results(job, keys))
 
-    async def paced(self, send: Callable[[], Awaitable[T]]) -> T:
+    async def paced(self, send: Callable[[], Awaitable[T]], stopped: Stopped = lambda: None) -> T:
         """What `send` gives, within the client's limits."""
         service = self.service  # made here, with its limits
         assert service is not None and self._limits is not None
-        return await self._limits.call(send, self._where)
+        return await self._limits.call(send, self._where, stopped)
 
     def _settle(self, question: Question[R], begun: Future[Reply] | Reply | ItemError, run: Spending) -> R | ItemError:
         """The value of a reply; one that does not fit is asked for once more, with what is wrong with it."""
         if isinstance(begun, ItemError):
             return begun
-        reply = begun.result() if isinstance(begun, Future) else begun
+        try:
+            reply = begun.result() if isinstance(begun, Future) else begun
+        except ItemError as error:  # media that another thread could not make
+            return error
         value = self._value(question, reply)
         if not isinstance(value, str):
             return value
@@ -237,14 +293,20 @@ class ChatClient:
         try:
             value = question.request.reply.model_validate_json(_json_in(reply.text))
         except ValidationError as error:
-            faults = [f"{'.'.join(map(str, f['loc'])) or 'the reply'}: {f['msg']}" for f in error.errors()[:5]]
-            return "; ".join(faults)
+            return "; ".join(_fault(dict(fault)) for fault in error.errors()[:5])
         return (question.request.check(value) if question.request.check else "") or value
 
     def _error(self, kind: str, what: str, question: Question[Any], reply: Reply, remedy: str = "") -> ItemError:
         where = f"{self._where}, reply kept as {self.kept.path(question.key)}"
         said = f": {reply.text[:_SHOWN]!r}" if reply.text else ""
         return ItemError(kind, f"{what}{said}", where=where, remedy=remedy or "Ask another model, or annotate by hand.")
+
+
+def _fault(fault: dict[str, Any]) -> str:
+    """One fault of a reply, in words of ours: a name that the model made up is none."""
+    if fault["type"] == "extra_forbidden":
+        return "it has a field that was not asked for"
+    return f"{'.'.join(map(str, fault['loc'])) or 'the reply'}: {fault['msg']}"
 
 
 def encoded(question: Question[Any]) -> Call:

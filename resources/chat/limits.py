@@ -12,12 +12,21 @@ from pipelines.errors import ServiceError, StopStage
 from resources.chat.wire import CallFailed
 
 T = TypeVar("T")
+Stopped = Callable[[], StopStage | None]
+"""Why the run makes no further call; None while it may."""
 
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 _LONGEST_RETRY_AFTER = 600.0
-_BREAKER = 20
-"""Calls that fail one after the other, with none answered between them, after which the service counts as down."""
+_BREAKER = 5
+"""Calls that used up all of their tries, with none answered between them, after which the service counts as down. Single
+failures do not count: a moment's overload fails all calls in flight at once."""
+_LONGEST_SLEEP = 0.5
+"""Seconds after which a waiting call looks whether the run was stopped."""
+
+
+def _never() -> None:
+    return None
 
 
 @dataclass
@@ -33,63 +42,66 @@ class Limits:
     tries: int
     _slots: asyncio.Semaphore = field(init=False, repr=False)
     _next: float = 0.0
-    _failures: int = 0
-    _broken: str = ""
+    _unanswered: int = 0
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.in_flight)
 
-    async def call(self, send: Callable[[], Awaitable[T]], service: str) -> T:
+    async def call(self, send: Callable[[], Awaitable[T]], service: str, stopped: Stopped = _never) -> T:
         """What `send` returns, at the pace of the limits and after as many tries as they allow.
 
-        Raises `ServiceError` when the tries are used up, `StopStage` when the service counts as down.
+        Raises `ServiceError` when the tries are used up, `StopStage` when the service counts as down or the run was
+        stopped while the call waited.
         """
         async with self._slots:
             for tried in range(1, self.tries + 1):
-                await self._turn()
-                if self._broken:
-                    raise StopStage(
-                        f"{_BREAKER} calls in a row failed, so no more are made; the last: {self._broken}",
-                        where=service,
-                        remedy="Check that the service runs and that its address and key are right, then run again: "
-                        "replies so far are kept.",
-                    )
+                await self._turn(stopped)
+                if stop := stopped():
+                    raise stop
                 try:
                     result = await send()
                 except CallFailed as failed:
-                    await self._note(failed, tried, service)
+                    if tried == self.tries:
+                        raise self._given_up(failed, service) from None
+                    await self._rest(failed, tried, stopped)
                 else:
-                    self._failures = 0
+                    self._unanswered = 0
                     return result
         raise AssertionError("the last try returns or raises")
 
-    async def _note(self, failed: CallFailed, tried: int, service: str) -> None:
-        self._failures += 1
-        if self._failures >= _BREAKER:
-            self._broken = failed.what
-        if tried == self.tries:
-            raise ServiceError(
-                f"no answer in {self.tries} tries; the last: {failed.what}",
-                where=service,
-                remedy="Run again later: replies so far are kept.",
-            ) from None
-        if failed.retry_after is not None:
-            self._hold(min(failed.retry_after, _LONGEST_RETRY_AFTER))
+    def _given_up(self, failed: CallFailed, service: str) -> ServiceError | StopStage:
+        self._unanswered += 1
+        if self._unanswered < _BREAKER:
+            what = f"no answer in {self.tries} tries; the last: {failed.what}"
+            return ServiceError(what, where=service, remedy="Run again later: replies so far are kept.")
+        self._unanswered = 0  # a later run of this process looks for itself
+        return StopStage(
+            f"{_BREAKER} calls in a row had no answer in {self.tries} tries, so no more are made; the last: {failed.what}",
+            where=service,
+            remedy="Check that the service runs and that its address is right, then run again: replies so far are kept.",
+        )
+
+    async def _rest(self, failed: CallFailed, tried: int, stopped: Stopped) -> None:
+        """Wait before the next try, as long as the service says or as the number of tries says."""
+        if failed.retry_after:
+            # No call of this client begins before: the others would be sent away as well.
+            self._next = max(self._next, _now() + min(failed.retry_after, _LONGEST_RETRY_AFTER))
             return
-        pause = min(_FIRST_PAUSE * 2 ** (tried - 1), _LONGEST_PAUSE)
         # Half of the pause is drawn, so that calls that failed together do not come back together.
-        await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+        pause = min(_FIRST_PAUSE * 2 ** (tried - 1), _LONGEST_PAUSE) * random.uniform(0.5, 1.0)
+        end = _now() + pause
+        await _sleep(lambda: end, stopped)
 
-    def _hold(self, seconds: float) -> None:
-        """No call of this client begins in the next seconds."""
-        self._next = max(self._next, _now() + seconds)
-
-    async def _turn(self) -> None:
+    async def _turn(self, stopped: Stopped) -> None:
         """Wait until a call may begin. With a rate, calls begin at even distances; a whole minute's at once never."""
-        while (wait := self._next - _now()) > 0:
-            await asyncio.sleep(wait)
+        await _sleep(lambda: self._next, stopped)
         if self.per_minute:
             self._next = max(self._next, _now()) + 60 / self.per_minute
+
+
+async def _sleep(until: Callable[[], float], stopped: Stopped) -> None:
+    while (left := until() - _now()) > 0 and not stopped():
+        await asyncio.sleep(min(left, _LONGEST_SLEEP))
 
 
 def _now() -> float:

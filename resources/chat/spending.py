@@ -15,8 +15,6 @@ from typing import Any, Literal
 from pipelines.errors import StopStage
 from resources.chat.prices import Price
 
-_LARGEST_MARGIN = 10.0
-
 Mode = Literal["ask", "note"]
 """`ask`: requests are sent. `note`: those that would be sent are counted (and given to `noted`), nothing is."""
 
@@ -41,7 +39,7 @@ class Spending:
 
     A call is made only when what it may cost at most still fits under the budget together with all calls in flight, so
     that the budget is not passed. What it may cost is our own count of its tokens, raised by the largest error that this
-    count had so far.
+    count had so far; a model's first call goes alone, since its reply tells how far off the count is.
     """
 
     budget: float | None = None
@@ -51,7 +49,10 @@ class Spending:
     usage: dict[str, Usage] = field(default_factory=dict)
     _reserved: float = 0.0
     _margin: float = 1.25
+    _unmeasured: dict[str, bool] = field(default_factory=dict)
+    """Models without a reply so far; whether their first call is in flight."""
     _stopped: StopStage | None = None
+    _used_up: StopStage | None = None
     _seen: set[str] = field(default_factory=set, repr=False)
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
@@ -82,19 +83,20 @@ class Spending:
             remedy = "Add it to the profile's file of prices, or run without a budget."
             self.stop(StopStage(f"the run has a budget, but the price of {model} is not known", remedy=remedy))
         with self._changed:
-            while self._stopped is None:
+            while not (self._stopped or self._used_up):
                 most = price.dollars(tokens * self._margin, max_tokens) if price else 0.0
                 if self.dollars + most > self.budget:
-                    self._stopped = self._used_up(most)
-                elif self.dollars + self._reserved + most <= self.budget:
+                    self._used_up = self._exhausted(most)
+                elif self.dollars + self._reserved + most <= self.budget and not self._unmeasured.get(model):
+                    self._unmeasured.setdefault(model, True)
                     self._reserved += most
                     return most
                 else:
                     self._changed.wait()
             self._changed.notify_all()
-        raise self._stopped
+            raise self._stopped or self._used_up or AssertionError
 
-    def _used_up(self, most: float) -> StopStage:
+    def _exhausted(self, most: float) -> StopStage:
         spent = f"${self.dollars:.4f} is spent, the next call may cost ${most:.4f}"
         return StopStage(
             f"the budget of ${self.budget:.2f} is used up: {spent}",
@@ -121,26 +123,31 @@ class Spending:
 
     @property
     def stopped(self) -> StopStage | None:
-        """Why no further call may begin; None while they may."""
+        """Why no further call may begin; None while they may. A budget that is used up stops none that was allowed before."""
         return self._stopped
 
     def paid(
-        self, model: str, price: Price | None, reserved: float, estimated: int, tokens: tuple[int, int], *, batch: bool = False
+        self, model: str, price: Price | None, reserved: float, estimated: int, tokens: tuple[int, int], *,
+        batch: bool = False, repair: bool = False,
     ) -> None:  # fmt: skip
         """Count a call that was answered, by the tokens that the service named, and free what was held back for it."""
         usage = self.of(model)
         with self._changed:
             usage.calls += 1
+            usage.repairs += repair
             usage.input_tokens += tokens[0]
             usage.output_tokens += tokens[1]
             dollars = price.dollars(*tokens, batch=batch) if price else None
             usage.dollars = None if dollars is None or usage.dollars is None else usage.dollars + dollars
-            self._margin = min(max(self._margin, tokens[0] / max(estimated, 1)), _LARGEST_MARGIN)
+            self._margin = max(self._margin, tokens[0] / max(estimated, 1))
+            self._unmeasured[model] = False
             self._release(reserved)
 
-    def unpaid(self, reserved: float) -> None:
+    def unpaid(self, model: str, reserved: float) -> None:
         """Free what was held back for a call that had no reply."""
         with self._changed:
+            if self._unmeasured.get(model):
+                del self._unmeasured[model]
             self._release(reserved)
 
     def _release(self, reserved: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -95,7 +95,7 @@ class Service(Protocol):
         """How far a job is."""
         ...
 
-    def results(self, job: str, keys: Sequence[str]) -> AsyncIterator[tuple[str, Reply]]:
+    async def results(self, job: str, keys: Sequence[str]) -> list[tuple[str, Reply]]:
         """The replies of an ended job by the keys that it was submitted with, in any order; failed ones are left out."""
         ...
 

@@ -90,7 +90,7 @@ def _client(
     batch: bool = False,
 ) -> ChatClient:
     """The client: replies are kept in the lake `replies`, prices are those of a file over the ones that ship here."""
-    if min(in_flight, tries, per_minute or 1) < 1:
+    if min(in_flight, tries, 1 if per_minute is None else per_minute) < 1:
         raise SettingsError("`in_flight`, `per_minute` and `tries` are whole numbers of at least 1", where=model)
     return ChatClient(
         service,

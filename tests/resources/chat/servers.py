@@ -65,6 +65,8 @@ class Answer:
     """The connection is closed before the reply is whole."""
     wait: threading.Event | None = None
     """The reply is held back until this is set."""
+    drip: threading.Event | None = None
+    """The reply comes byte by byte, one every hundredth of a second, until this is set."""
     input_tokens: int = 100
     output_tokens: int = 10
 
@@ -83,6 +85,12 @@ class ChatServer:
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     run_batches: bool = True
     """Whether a batch job is done as soon as it is looked at."""
+    batch_end: str = "completed"
+    """How batch jobs end: `completed`, `failed`, or `expired` with the first half of their requests answered."""
+    routes: list[tuple[str, str]] = field(default_factory=list)
+    """Method and path of each request that is no chat."""
+    cut_after: str = ""
+    """The next request to a path with this in it is carried out, but its reply is cut."""
     url: str = ""
 
     def completion(self, asked: Asked, answer: Answer) -> dict[str, Any]:
@@ -158,14 +166,27 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 body if body is not None else json.dumps(server.completion(asked, answer)).encode(),
                 answer.headers,
                 cut=answer.cut,
+                drip=answer.drip,
             )
 
-        def _send(self, status: int, body: bytes, headers: dict[str, str], *, cut: bool = False) -> None:
+        def _send(
+            self,
+            status: int,
+            body: bytes,
+            headers: dict[str, str],
+            *,
+            cut: bool = False,
+            drip: threading.Event | None = None,
+        ) -> None:
             self.send_response(status)
             for name, value in {"content-type": "application/json", **headers}.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(body)))
             self.end_headers()
+            for place in range(len(body) if drip else 0):
+                if drip and not drip.wait(0.01):
+                    self.wfile.write(body[place : place + 1])
+                    body = b""
             self.wfile.write(body[: len(body) // 2] if cut else body)
             self.close_connection = cut
 
@@ -173,7 +194,10 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             from tests.resources.chat.batch_routes import route
 
             with lock:
+                server.routes.append((self.command, self.path))
                 status, found = route(server, self.command, self.path, dict(self.headers), data)
-            self._send(status, found if isinstance(found, bytes) else json.dumps(found).encode(), {})
+                cut = bool(server.cut_after) and server.cut_after in self.path
+                server.cut_after = "" if cut else server.cut_after
+            self._send(status, found if isinstance(found, bytes) else json.dumps(found).encode(), {}, cut=cut)
 
     return Handler
