@@ -48,6 +48,13 @@ def cmyk(*, adobe: bool) -> bytes:
     return plain[:place] + plain[place + 2 + length :]
 
 
+def many_scans(scans: int) -> bytes:
+    """A progressive page whose last scan comes again and again: each goes over all pixels."""
+    data = encoded(drawn(5), progressive=True)
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    return data[:-2] + scan * scans + data[-2:]
+
+
 def sixteen_bit() -> bytes:
     """A grey PNG of 16 bits a pixel, in steps from black to white from left to right."""
     ramp = np.linspace(0, 65535, SIZE[0]).round().astype(np.uint16)

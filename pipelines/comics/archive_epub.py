@@ -13,10 +13,13 @@ from defusedxml.common import DefusedXmlException
 
 from pipelines.comics.archive_zip import ZipContainer
 from pipelines.comics.containers import Container, Limits, Member
-from pipelines.comics.page_names import is_page, natural_order
+from pipelines.comics.page_names import is_page, natural_order, printable
 from pipelines.errors import ItemError
 
 _MOST_TEXT = 4 * 2**20
+"""Bytes of one page's text, or of the list of pages."""
+_MOST_PAGES_TEXT = 64 * 2**20
+"""... and of all pages' together: the text of a comic's page is a link to its picture."""
 
 
 class EpubContainer(Container):
@@ -26,6 +29,7 @@ class EpubContainer(Container):
 
     def __init__(self, path: Path) -> None:
         self._zip = ZipContainer(path)
+        self._unread: list[ItemError] = []
 
     def list(self) -> list[Member]:
         """All files, the pictures of the spine first."""
@@ -44,13 +48,19 @@ class EpubContainer(Container):
             root = self._xml(members[package])
         except (KeyError, StopIteration, ItemError):
             return
+        left = _MOST_PAGES_TEXT
         folder = posixpath.dirname(package)
         items = {e.get("id"): _inside(folder, e.get("href", "")) for e in root.iter() if _tag(e) == "item"}
-        for reference in (e.get("idref") for e in root.iter() if _tag(e) == "itemref"):
-            page = items.get(reference, "")
+        references = (e.get("idref") for e in root.iter() if _tag(e) == "itemref")
+        # Each page once: a spine may name it again and again to keep its reader busy.
+        for page in dict.fromkeys(items.get(reference, "") for reference in references):
             if is_page(page):
                 yield page
             elif page in members:
+                left -= min(members[page].size, _MOST_TEXT)
+                if left < 0:
+                    self._unread.append(_too_much_text(page))
+                    return
                 yield from self._pictures(members[page])
 
     def _pictures(self, page: Member) -> Iterator[str]:
@@ -75,12 +85,19 @@ class EpubContainer(Container):
         return self._zip.read(member, most)
 
     def faults(self) -> Sequence[ItemError]:
-        """What is lost of the ZIP file."""
-        return self._zip.faults()
+        """What is lost of the ZIP file, and where the order of the pages ends."""
+        return [*self._zip.faults(), *self._unread]
 
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
+
+
+def _too_much_text(page: str) -> ItemError:
+    what = (
+        "The book's pages hold more text than a comic's do; from this one on, pictures are in the order of their names"
+    )
+    return ItemError("too_large", what, where=printable(page), remedy="Take the page's text out of the book.")
 
 
 def _tag(element: Element) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -76,7 +77,13 @@ def natural_order(names: Iterable[str]) -> list[str]:
 def _part(text: str) -> list[tuple[int, int, str]]:
     # Every other piece of the split is a number; numbers come before words.
     pieces = enumerate(_NUMBER.split(text.casefold()))
-    return [(0, int(piece), "") if place % 2 else (1, 0, piece) for place, piece in pieces if piece]
+    return [(0, *_value(piece)) if place % 2 else (1, 0, piece) for place, piece in pieces if piece]
+
+
+def _value(number: str) -> tuple[int, str]:
+    """What orders numbers by their value, however long they are: Python makes no integer of more than 4,300 digits."""
+    digits = "".join(str(unicodedata.digit(digit)) for digit in number).lstrip("0")
+    return len(digits), digits
 
 
 def printable(name: str) -> str:

@@ -34,6 +34,11 @@ MEDIA_TYPES = {
 """Media type by Pillow's name of the format; an MPO is a JPEG with a second view after the first."""
 _JPEG = ("JPEG", "MPO")
 _OPENED = tuple(name for name in MEDIA_TYPES if name != "MPO")
+_MOST_SCANS = 100
+"""Of a JPEG. Encoders make about ten; a bound is what the authors of libjpeg-turbo advise against hostile files."""
+_SCAN, _END = b"\xff\xda", b"\xff\xd9"
+_MARKER = re.compile(rb"\xff[^\x00\x01\xd0-\xd8\xff]", re.DOTALL)
+"""What begins a segment with a length: no stuffed byte, no restart and no start of a picture."""
 _SIXTEEN_BIT = ("I;16", "I;16B", "I;16L", "I;16N")
 
 # Formats that are asked for by name must have been loaded.
@@ -82,6 +87,13 @@ def open_picture(data: bytes, *, max_pixels: int = ABSOLUTE_MAX_PIXELS) -> Pictu
         ) from None
     except Exception as error:
         raise describe_unknown(data, error) from None
+    if image.format in _JPEG and _has_many_scans(data):
+        raise ItemError(
+            "too_large",
+            f"The picture is drawn over more than {_MOST_SCANS} times (scans), as files are that are made to keep their "
+            "reader busy",
+            remedy="Save it as a JPEG anew, or take the file out of the book.",
+        )
     width, height = image.size
     if width * height > min(max_pixels, ABSOLUTE_MAX_PIXELS):
         raise ItemError(
@@ -92,6 +104,18 @@ def open_picture(data: bytes, *, max_pixels: int = ABSOLUTE_MAX_PIXELS) -> Pictu
     if orientation >= 5:
         width, height = height, width
     return Picture(image, data, MEDIA_TYPES[str(image.format)], width, height, orientation)
+
+
+def _has_many_scans(data: bytes) -> bool:
+    """Whether a JPEG holds so many scans that decoding it takes no end: each one goes over all pixels."""
+    if data.count(_SCAN) <= _MOST_SCANS:
+        return False
+    # There may be as many by chance, or in a preview, in the segments before the first scan: they are passed over.
+    scans, at = 0, 2
+    while (found := _MARKER.search(data, at)) and scans <= _MOST_SCANS and found[0] != _END:
+        at = found.end() + int.from_bytes(data[found.end() : found.end() + 2], "big")
+        scans += found[0] == _SCAN
+    return scans > _MOST_SCANS
 
 
 def decode(data: bytes, *, at_least: int | None = None) -> np.ndarray:

@@ -28,6 +28,12 @@ SQUEEZE = 0.75
 """Lines are read at this share of their width: a quarter of the time saved, and comics' wide lettering is read no worse."""
 SCROLL = 2.5
 """A page that is more than this many times as high as wide is a scroll."""
+BANNER = 8
+"""One that is more than this many times as wide as high is one too; the library pads it to an eighth of its width."""
+PIECE = 300
+"""Pieces of a long picture are at least this long, or a narrow one would fall into thousands."""
+FLAT = 12
+"""Pixels; what is lower or narrower than this holds no lettering that could be read."""
 UNREAD = 0.7
 """A region that is read with less confidence than this may be several lines."""
 THICK = 1.5
@@ -80,26 +86,37 @@ class RapidOcrTexts:
         return [line for line in lines if line.text.strip()]
 
     def _strips(self, picture: np.ndarray) -> list[TextLine]:
-        """The lines of a BGR picture; a long scroll is looked at in pieces, or its lettering would be too small to find.
+        """The lines of a BGR picture; a long one is looked at in pieces, or its lettering would be too small to find."""
+        height, width = picture.shape[:2]
+        if height > max(SCROLL * width, PIECE):
+            return self._pieces(picture, 0, max(SCROLL / 2 * width, PIECE), width // 4)
+        if width > max(BANNER * height, PIECE):
+            # Lines run along the cut picture here: an overlap as wide as the picture is high keeps them whole.
+            return self._pieces(picture, 1, max(BANNER / 2 * height, PIECE), height)
+        return self._lines(picture)
+
+    def _pieces(self, picture: np.ndarray, axis: int, length: float, overlap: int) -> list[TextLine]:
+        """The lines of a picture that is cut across an axis (0: from top to bottom, 1: from left to right).
 
         Pieces overlap, and a line counts in the one that its middle lies nearer to the middle of, so none is cut or doubled.
         """
-        height, width = picture.shape[:2]
-        if height <= SCROLL * width:
-            return self._lines(picture)
-        pieces = math.ceil(height / (SCROLL / 2 * width))
-        edges = [round(i * height / pieces) for i in range(pieces + 1)]
+        whole = picture.shape[axis]
+        pieces = math.ceil(whole / length)
+        edges = [round(i * whole / pieces) for i in range(pieces + 1)]
         lines = []
-        for top, bottom in itertools.pairwise(edges):
-            start = max(top - width // 4, 0)
-            for line in self._lines(picture[start : bottom + width // 4]):
-                polygon = tuple((x, y + start) for x, y in line.polygon)
-                if top <= sum(y for _, y in polygon) / len(polygon) < bottom:
+        for first, last in itertools.pairwise(edges):
+            start = max(first - overlap, 0)
+            part = picture[start : last + overlap] if axis == 0 else picture[:, start : last + overlap]
+            for line in self._lines(np.ascontiguousarray(part)):
+                polygon = tuple((x, y + start) if axis == 0 else (x + start, y) for x, y in line.polygon)
+                if first <= sum(point[1 - axis] for point in polygon) / len(polygon) < last:
                     lines.append(TextLine(polygon, line.text, line.confidence))
         return lines
 
     def _lines(self, picture: np.ndarray) -> list[TextLine]:
-        """The lines of a BGR picture."""
+        """The lines of a BGR picture; none in one that is too flat for letters, which the library would blow up."""
+        if min(picture.shape[:2]) < FLAT:
+            return []
         found: Any = self._engine(picture, use_det=True, use_rec=False)
         return [] if found.boxes is None else self._recognise(picture, list(found.boxes))
 

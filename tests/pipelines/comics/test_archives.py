@@ -14,6 +14,7 @@ import py7zr
 import pytest
 from PIL import Image
 
+from pipelines.comics.archive_epub import EpubContainer
 from pipelines.comics.archives import Limits, container_kind, open_book
 from pipelines.comics.comic_info import MAX_BYTES
 from pipelines.comics.library import BookSource
@@ -161,6 +162,43 @@ def test_an_epub_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
     assert container_kind(path) == "epub"
     with open_book(source(path), Limits()) as book:
         assert book.members() == ["OEBPS/images/b.jpg", "OEBPS/images/z a.jpg", "OEBPS/images/unused.jpg"]
+
+
+def spine_of(path: Path, pages: dict[str, str], spine: list[str]) -> None:
+    """An EPUB of these pages with pictures `a.jpg` and `b.jpg`, whose spine names pages by their names."""
+    items = "".join(f'<item id="{name}" href="{name}"/>' for name in pages)
+    references = "".join(f'<itemref idref="{name}"/>' for name in spine)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("mimetype"), "application/epub+zip")
+        archive.writestr("META-INF/container.xml", '<container><rootfile full-path="book.opf"/></container>')
+        archive.writestr("book.opf", f"<package><manifest>{items}</manifest><spine>{references}</spine></package>")
+        for name, text in pages.items():
+            archive.writestr(name, text)
+        for name in ("a.jpg", "b.jpg"):
+            archive.writestr(name, PAGES["ch/1.jpg"])
+
+
+def test_a_page_that_the_spine_names_again_and_again_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    whole = EpubContainer._xml
+    monkeypatch.setattr(EpubContainer, "_xml", lambda self, member: (read.append(member.name), whole(self, member))[1])
+    pages = {"1": '<html><img src="b.jpg"/></html>', "2": '<html><img src="a.jpg"/></html>'}
+    spine_of(tmp_path / "book", pages, ["1", "2"] * 10_000)
+    with open_book(source(tmp_path / "book"), Limits()) as book:
+        assert book.members() == ["b.jpg", "a.jpg"] and book.faults == []
+    assert read.count("1") == read.count("2") == 1 and len(read) == 4
+
+
+def test_pages_with_more_text_than_a_comic_has_end_the_order_and_are_told(tmp_path: Path) -> None:
+    filler = " " * 4_000_000
+    pages = {f"{number}": f"<html>{filler}</html>" for number in range(20)}
+    pages = {"first": '<html><img src="b.jpg"/></html>', **pages, "last": '<html><img src="a.jpg"/></html>'}
+    spine_of(tmp_path / "book", pages, list(pages))
+    with open_book(source(tmp_path / "book"), Limits()) as book:
+        assert book.members() == ["b.jpg", "a.jpg"]
+        assert [(fault.where, fault.kind) for fault in book.faults] == [("16", "too_large")]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

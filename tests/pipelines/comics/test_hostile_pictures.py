@@ -83,12 +83,21 @@ def test_colours_are_not_swapped() -> None:
         (bytes(5000), "not_a_picture", "nothing but zeros"),
         (b"\0\0\0\x18ftypheic" + bytes(100), "unsupported", "a HEIF picture"),
         (pictures.bomb(), "too_large", "3,600 million pixels"),
+        (pictures.many_scans(200), "too_large", r"more than 100 times \(scans\)"),
     ],
 )
 def test_bad_files_say_what_is_wrong(data: bytes, kind: str, words: str) -> None:
     with pytest.raises(ItemError, match=words) as caught:
         page_facts(data)
     assert caught.value.kind == kind
+
+
+def test_what_looks_like_a_scan_in_a_description_is_none() -> None:
+    """Previews and colour profiles hold such bytes; the scans of a second view after the end are not decoded."""
+    data = pictures.encoded(pictures.drawn(1), progressive=True)
+    note = b"\xff\xfe" + (2 + 2 * 300).to_bytes(2, "big") + b"\xff\xda" * 300
+    for good in (data, data[:2] + note + data[2:], pictures.many_scans(50), data + note):
+        assert page_facts(good).width == pictures.SIZE[0]
 
 
 _GOOD = [

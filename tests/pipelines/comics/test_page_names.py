@@ -22,6 +22,15 @@ CASES = [
         ["001__001.jpg", "001__002.jpg", "002__001.jpg", "002__002.jpg", "003__001.jpg"],
     ),
     (["__MACOSX/._01.jpg", "01.jpg", "Thumbs.db", "ComicInfo.xml", ".DS_Store", "02.JPG"], ["01.jpg", "02.JPG"]),
+    # More digits than Python makes a number of.
+    (
+        [f"{'9' * 5000}.jpg", f"1{'0' * 5000}.jpg", "10.jpg", "2.jpg"],
+        ["2.jpg", "10.jpg", f"{'9' * 5000}.jpg", f"1{'0' * 5000}.jpg"],
+    ),
+    (
+        ["3.jpg", "002.jpg", "０１.jpg", "0.jpg", "٤.jpg", "10.jpg"],
+        ["0.jpg", "０１.jpg", "002.jpg", "3.jpg", "٤.jpg", "10.jpg"],
+    ),
     (["b/10.webp", "b/9.webp", "a/2.webp", "a/10.webp"], ["a/2.webp", "a/10.webp", "b/9.webp", "b/10.webp"]),
 ]
 
@@ -37,3 +46,8 @@ def test_the_order_depends_on_the_names_alone(names: list[str]) -> None:
     shuffled = names[:]
     random.Random(0).shuffle(shuffled)
     assert natural_order(shuffled) == ordered and sorted(ordered) == sorted(names)
+
+
+@given(st.lists(st.from_regex(r"[0-9]{1,9}|[０-９]{1,3}", fullmatch=True), unique=True))
+def test_numbers_come_by_their_value(numbers: list[str]) -> None:
+    assert natural_order(numbers) == sorted(numbers, key=lambda number: (int(number), number))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from benchmarks.texts import craphound, measure
 from pipelines.comics.text_boxes import join_lines
 from pipelines.geometry import Box
 from pipelines.lettering import font
-from resources.models.rapidocr_texts import SOURCE, RapidOcrTexts
+from resources.models.rapidocr_texts import FLAT, SOURCE, UNREAD, RapidOcrTexts
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,39 @@ def test_a_long_scroll_is_read_in_pieces_without_doubles_or_gaps(reader):
     (lines,) = reader.read([scroll])
     assert len(lines) == 8 * 4
     assert sum("LIGHTHOUSE" in line.text for line in lines) == 8
+
+
+def test_a_wide_picture_is_read_in_pieces_without_doubles_or_gaps(reader):
+    banner = np.full((420, 6000, 3), 255, np.uint8)
+    for left in range(0, 6000 - 599, 700):
+        banner[:, left : left + 600] = drawn_page()
+    (lines,) = reader.read([banner])
+    sure = [line.text for line in lines if line.confidence > UNREAD]
+    assert len(sure) == 8 * 4
+    assert sum("LIGHTHOUSE" in text for text in sure) == 8
+
+
+@pytest.mark.parametrize("size", [(2, 800), (1, 4000), (11, 70_000), (800, 2), (60_000, 1)])
+def test_flat_pictures_hold_no_text_and_are_not_blown_up(reader, monkeypatch, size):
+    """The library makes a side of 30 pixels of the shorter one, and pads a wide picture: 10 GB for a row of 4,000."""
+    monkeypatch.setattr(reader, "_engine", None)
+    assert reader.read([np.zeros((*size, 3), np.uint8)]) == [[]]
+
+
+@pytest.mark.parametrize("size", [(FLAT, 60_000), (60_000, FLAT), (40, 4000), (500, 30_000)])
+def test_long_pictures_reach_the_library_in_few_and_small_pieces(reader, monkeypatch, size):
+    seen: list[tuple[int, ...]] = []
+
+    def look(picture, **_):
+        seen.append(picture.shape[:2])
+        return SimpleNamespace(boxes=None)
+
+    monkeypatch.setattr(reader, "_engine", look)
+    assert reader.read([np.zeros((*size, 3), np.uint8)]) == [[]]
+    assert len(seen) <= 200
+    # What the library makes of a piece: its shorter side at least 30, its height at least an eighth of its width.
+    blown = [(max(h, 30), w * max(1, 30 / h)) for h, w in seen]
+    assert max(w * max(h, w / 8) for h, w in blown) < 2 * np.prod(size) + 1e6
 
 
 def test_an_empty_page_and_a_tiny_one_have_no_lines(reader):
