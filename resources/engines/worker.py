@@ -85,6 +85,8 @@ def fail_shard(
     """Record a shard that could not be computed; what becomes of an older version of it is decided in `build_table`."""
     try:
         write_failures(lake, stage, task.shard, [Failure(task.shard, kind, message)], whole=True)
+    except StopStage:
+        raise
     except Exception as error:  # the lake itself is out of reach: the report is all that is left
         message = f"{message}; its failure row could not be written: {error}"
     return ShardReport(task.shard, failures=1, error=f"{kind}: {message}", passing=passing)
