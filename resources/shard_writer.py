@@ -27,6 +27,8 @@ GROUP_BYTES = 32 * 2**20
 GROUP_ROWS = 16_384
 WHOLE = "failed as a whole"
 """In place of a fingerprint, in the footer of the failure rows of a shard that could not be computed at all."""
+UPSTREAM = "upstream failed: "
+"""The same, with the name of a table after it, for a shard that was not computed since that table has none of it."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,14 @@ def beside(kind: str, output: str) -> str:
     return f"{kind}/{output.replace('/{}', '')}"
 
 
-def write_failures(lake: Lake, stage: Stage, shard: str, failures: Sequence[Failure], *, whole: bool = False) -> None:
-    """Replace the failure rows of a shard; without any the file goes away. `whole`: the shard failed as a whole."""
+def write_failures(lake: Lake, stage: Stage, shard: str, failures: Sequence[Failure], mark: str = "") -> None:
+    """Replace the failure rows of a shard; without any the file goes away. `mark`: why there is no shard."""
     now = datetime.now(UTC)
     rows = [
         {"stage": stage.name, "shard": shard, "item_id": f.item_id, "kind": f.kind, "message": f.message, "time": now}
         for f in failures
     ]
-    _write_beside(lake, beside("_failures", stage.output), shard, rows, FAILURES, WHOLE if whole else "")
+    _write_beside(lake, beside("_failures", stage.output), shard, rows, FAILURES, mark)
 
 
 def _write_dropped(lake: Lake, stage: Stage, shard: str, dropped: list[Dropped]) -> None:
