@@ -7,7 +7,7 @@ Stages and engines know nothing of it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from pipelines.identity import fingerprint
 from pipelines.schemas import FAILURES
 from pipelines.stage import Failure, Stage
 from resources.lake import Footer, Lake, shard_name
-from resources.shard_writer import WHOLE, beside, write_failures
+from resources.shard_writer import UPSTREAM, WHOLE, beside, write_failures
 
 OUTSIDE = "//"
 """Shard key of failures that belong to no shard; no id of a book can hold an empty part."""
@@ -79,11 +79,15 @@ class Plan:
     gone: list[str]
     missing: int
     """How many of `todo` do not exist and did not fail (the rest are stale, or are tried again)."""
+    blocked: dict[str, str] = field(default_factory=dict)
+    """The shards of which a table before this one has nothing, since they failed there as a whole; and that table."""
+    recorded: frozenset[str] = frozenset()
+    """Those of `blocked` of which that is recorded, and of which nothing else is left."""
 
     @property
     def is_current(self) -> bool:
         """Whether a build would change nothing."""
-        return not self.todo and not self.gone
+        return not self.todo and not self.gone and self.blocked.keys() == self.recorded
 
 
 @dataclass
@@ -117,13 +121,17 @@ def plan(
     """Compare each expected shard's footer with the fingerprint that it would have now.
 
     The expected shards are those of `sources`, else `expected`, else those of the first table that the stage reads.
+    Shards that failed in one of those are among them, but are not computed: from nothing, nonsense would come.
     With `only`, other shards are left as they are, and nothing counts as gone.
     """
     upstream = {name: lake.footers(name) for name in stage.reads}
+    failed = _failed_upstream(lake, upstream)
     if sources is not None:
         wanted = list(sources)
+    elif expected is not None:
+        wanted = sorted(expected)
     else:
-        wanted = sorted(expected if expected is not None else upstream[stage.reads[0]])
+        wanted = sorted(upstream[stage.reads[0]].keys() | failed[stage.reads[0]].keys())
     chosen = set(only)
     if unknown := chosen - set(wanted):
         raise LakeError(
@@ -131,37 +139,82 @@ def plan(
             where=stage.output,
             remedy="Shards are named by the id of their book; see the column book_id of comic_books.",
         )
-    outputs = [lake.footers(t) for t in output_tables(stage)]
+    stored = _Stored.of(stage, lake)
     config = (
         [stage.config(), {table: lake.content([table]) for table in stage.gathers}] if stage.gathers else stage.config()
     )
-    beside_them = lake.footers(beside("_failures", stage.output))
-    left_out = lake.listing(beside("_dropped", stage.output))
-    todo, current, missing = [], {}, 0
+    todo, current, missing, blocked, recorded = [], {}, 0, {}, set()
     for shard in wanted:
+        is_chosen = not chosen or shard in chosen
+        origin = next((tables[shard] for tables in failed.values() if shard in tables), "")
+        if origin and is_chosen:
+            blocked[shard] = origin
+            if stored.is_gone(shard) and stored.mark(shard) == UPSTREAM + origin:
+                recorded.add(shard)
+            continue
         reads = {t: _read_content(stage, t, f[shard]) if shard in f else "" for t, f in upstream.items()}
         source = sources[shard] if sources is not None else None
         wish = fingerprint([stage.name, stage.version, config, reads, source.digest if source else ""])
-        quarantined = shard in beside_them and beside_them[shard].fingerprint == WHOLE
-        is_current = not quarantined and all(shard in o and o[shard].fingerprint == wish for o in outputs)
-        if is_current:
-            # Rows beside a table that were deleted come back by computing their shard again.
-            has_failures, has_dropped = shard in beside_them, shard_name(shard) in left_out
-            counts = outputs[0][shard]
-            is_current = has_failures >= bool(counts.failures) and has_dropped >= bool(counts.dropped)
-        if (is_current and not force) or (chosen and shard not in chosen):
-            if all(shard in o for o in outputs):
-                current[shard] = outputs[0][shard]
+        if not is_chosen or (stored.is_current(shard, wish) and not force):
+            if stored.is_whole(shard):
+                current[shard] = stored.outputs[0][shard]
             continue
         # A shard that failed as a whole is tried again by each build, but nothing waits for it.
-        missing += not quarantined and not all(shard in o for o in outputs)
+        missing += stored.mark(shard) != WHOLE and not stored.is_whole(shard)
         weight = max((f[shard].rows for f in upstream.values() if shard in f), default=0)
         todo.append(ShardTask(shard, wish, source.value if source else None, weight))
     # A shard that failed from the start has no file, only its failure rows.
     orphans = {} if chosen else lake.footers(beside("_dropped", stage.output), but=wanted)
-    known = {s for found in [*outputs, beside_them, orphans] for s in found}
+    known = {s for found in [*stored.outputs, stored.failures, orphans] for s in found}
     gone = [] if chosen else sorted(known - set(wanted) - {OUTSIDE})
-    return Plan(sorted(todo, key=lambda t: -t.weight), current, gone, missing)
+    todo.sort(key=lambda t: -t.weight)
+    return Plan(todo, current, gone, missing, blocked, frozenset(recorded))
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What the lake holds of a stage's table: the shards of each folder, the failures, and files of left-out items."""
+
+    outputs: list[dict[str, Footer]]
+    failures: dict[str, Footer]
+    dropped: Collection[str]
+
+    @classmethod
+    def of(cls, stage: Stage, lake: Lake) -> _Stored:
+        outputs = [lake.footers(table) for table in output_tables(stage)]
+        failures = lake.footers(beside("_failures", stage.output))
+        return cls(outputs, failures, lake.listing(beside("_dropped", stage.output)))
+
+    def mark(self, shard: str) -> str:
+        """Why the shard could not be computed, empty where it could."""
+        return self.failures[shard].fingerprint if shard in self.failures else ""
+
+    def is_whole(self, shard: str) -> bool:
+        return all(shard in output for output in self.outputs)
+
+    def is_gone(self, shard: str) -> bool:
+        return not any(shard in output for output in self.outputs)
+
+    def is_current(self, shard: str, wish: str) -> bool:
+        """Whether the shard was computed from what it would be computed from now, with all that stands beside it."""
+        if self.mark(shard) or not all(shard in o and o[shard].fingerprint == wish for o in self.outputs):
+            return False
+        # Rows beside a table that were deleted come back by computing their shard again.
+        counts = self.outputs[0][shard]
+        is_lost = counts.failures and shard not in self.failures
+        return not is_lost and not (counts.dropped and shard_name(shard) not in self.dropped)
+
+
+def _failed_upstream(lake: Lake, upstream: Mapping[str, Mapping[str, Footer]]) -> dict[str, dict[str, str]]:
+    """For each upstream table the shards of which it has nothing, since they failed, with the table where they did."""
+    failed: dict[str, dict[str, str]] = {}
+    for table, shards in upstream.items():
+        rows = lake.footers(beside("_failures", table))
+        marks = {shard: footer.fingerprint for shard, footer in rows.items() if shard not in shards}
+        failed[table] = {
+            s: mark.removeprefix(UPSTREAM) if mark != WHOLE else table for s, mark in marks.items() if mark
+        }
+    return failed
 
 
 def _read_content(stage: Stage, table: str, footer: Footer) -> str | list[str]:
@@ -196,12 +249,14 @@ def build_table(
     for shard in state.gone:
         _remove(lake, stage, shard)
         lake.remove(beside("_failures", stage.output), shard)
+    for shard in state.blocked.keys() - state.recorded:
+        _block(lake, stage, shard, state.blocked[shard])
     report = BuildReport(kept=len(state.current), removed=len(state.gone))
     _run(engine, stage, state.todo, lake, progress, report)
     _remove_failed(report, stage, lake)
     write_failures(lake, stage, OUTSIDE, outside)
     _count(report, stage, lake, tables)
-    report.failures += len(outside)
+    report.failures += len(outside) + len(state.blocked)
     report.seconds = time.monotonic() - started
     return report
 
@@ -223,6 +278,13 @@ def _run(
     except DamagedFile as damage:
         lake.discard(damage.where)
         raise
+
+
+def _block(lake: Lake, stage: Stage, shard: str, origin: str) -> None:
+    """Record that a shard is not computed, and remove what was computed of it when the upstream table still had it."""
+    what = f"It was not computed, since {origin} has nothing of it: see what failed there, in _failures/{origin}."
+    write_failures(lake, stage, shard, [Failure(shard, "upstream_failed", what)], UPSTREAM + origin)
+    _remove(lake, stage, shard)
 
 
 def _remove_failed(report: BuildReport, stage: Stage, lake: Lake) -> None:

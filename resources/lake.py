@@ -8,6 +8,7 @@ is decided in `resources.build`.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -28,6 +29,7 @@ _KEY = "storyloom."
 _SAFE = " ()+,!&@~'"
 _LONGEST_NAME = 180
 _TEMPORARY = ".tmp-"
+_ELSEWHERE = "Set STORYLOOM_LAKE to a folder that can be written or made, or to a URL."
 _STALE_SECONDS = 24 * 3600
 _SETTLED_SECONDS = 2
 """Age at which a file's time tells it from a later version: object stores know whole seconds only."""
@@ -67,6 +69,8 @@ class Lake:
                 raise LakeError(f"the lake cannot be opened: {error}", where=self.url) from error
         else:
             self.fs, self.root = pafs.LocalFileSystem(), str(Path(self.url).expanduser().resolve())
+        if self.is_local and not _can_be_folder(Path(self.root)):
+            raise LakeError("the lake is no folder, and can be none", where=self.root, remedy=_ELSEWHERE)
 
     def __getstate__(self) -> dict[str, str]:
         """Only the address travels to workers; each opens the store for itself."""
@@ -91,10 +95,18 @@ class Lake:
 
     def listing(self, table: str) -> dict[str, pafs.FileInfo]:
         """The files of a table by file name without `.parquet`: one listing request, no file is opened."""
-        selector = pafs.FileSelector(self.path(table), allow_not_found=True)
-        infos = (i for i in self.fs.get_file_info(selector) if i.type == pafs.FileType.File)
-        named = {i.base_name: i for i in infos if i.base_name.endswith(".parquet") and i.base_name[0] not in "._"}
+        named = {i.base_name: i for i in self._listed(table) if i.base_name.endswith(".parquet")}
         return {name.removesuffix(".parquet"): named[name] for name in sorted(named)}
+
+    def _listed(self, folder: str) -> list[pafs.FileInfo]:
+        """The files in a folder, without hidden ones; none where there is no such folder."""
+        selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
+        try:
+            infos = self.fs.get_file_info(selector)
+        except OSError as error:
+            what = f"a folder of the lake cannot be read: {_reason(error)}"
+            raise LakeStop(what, where=self.path(folder), remedy="Mend that, then run again.") from error
+        return [i for i in infos if i.type == pafs.FileType.File and i.base_name[0] not in "._"]
 
     def footers(self, table: str, but: Collection[str] = ()) -> dict[str, Footer]:
         """The footer of each shard by its key, without the shards `but`; a file that is no shard of ours counts as missing.
@@ -165,7 +177,7 @@ class Lake:
 
     def _unreadable(self, path: str, error: Exception) -> LakeStop:
         """The error of a file that cannot be read. What a disk, a network or too little memory refused is no damage."""
-        what = " ".join(str(error).split())
+        what = _reason(error)
         if not self.is_local or getattr(error, "errno", None) or isinstance(error, MemoryError):
             remedy = "Run again; if the same file is named, delete it: the next run makes it anew."
             return LakeStop(f"a file of the lake cannot be read: {what}", where=path, remedy=remedy)
@@ -195,13 +207,17 @@ class Lake:
     def put(self, path: str, data: bytes) -> None:
         """Write a small file (a dataset card, a cache) so that a reader sees the old or the new, never half.
 
-        The first one of a folder takes along what killed runs left there.
+        One that holds these bytes already is left as it is. The first one of a folder takes along what killed runs left
+        there.
         """
         folder = path.rpartition("/")[0]
         if folder not in self._cleaned:
             self._cleaned.add(folder)
             self.clean(folder)
-        with self.writing(self.path(path)) as temporary, self.fs.open_output_stream(temporary) as stream:
+        if self.get(path) == data:
+            return
+        target = self.path(path)
+        with self.writing(target) as temporary, self.stopping(target), self.fs.open_output_stream(temporary) as stream:
             stream.write(data)
 
     def delete(self, path: str) -> None:
@@ -210,32 +226,56 @@ class Lake:
             self.fs.delete_file(self.path(path))
         except FileNotFoundError:
             return
+        except OSError as error:
+            # A store that may not be written says so even of a file that is not there.
+            if self.fs.get_file_info(self.path(path)).type != pafs.FileType.NotFound:
+                raise self._unwritable(self.path(path), error) from error
 
     def files(self, folder: str) -> list[str]:
         """Names of the small files in a folder, in order; hidden ones are left out."""
-        selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
-        infos = self.fs.get_file_info(selector)
-        return sorted(i.base_name for i in infos if i.type == pafs.FileType.File and i.base_name[0] not in "._")
+        return sorted(info.base_name for info in self._listed(folder))
 
     def get(self, path: str) -> bytes | None:
         """A small file's bytes, None when it does not exist."""
         try:
             with self.fs.open_input_stream(self.path(path)) as stream:
                 return stream.read()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            what = f"a file of the lake cannot be read: {_reason(error)}"
+            raise LakeStop(
+                what, where=self.path(path), remedy="Mend that, or delete the file, then run again."
+            ) from error
 
     def writing(self, target: str) -> Placing:
         """A name to write to that becomes `target` once the writing ends well."""
         return Placing(self, target)
+
+    @contextlib.contextmanager
+    def stopping(self, target: str) -> Iterator[None]:
+        """Whatever the store refuses while `target` is written becomes an error that names it and says what to do."""
+        try:
+            yield
+        except OSError as error:
+            raise self._unwritable(target, error) from error
+
+    def _unwritable(self, path: str, error: OSError) -> LakeError:
+        if not self.is_local:  # stores are asked over a network: the next shard may fare better
+            return LakeError(f"the lake could not be written: {_reason(error)}", where=path, remedy="Run again.")
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            remedy = "Make room, then run again: what is finished is kept."
+            return LakeStop(f"the disk of the lake is full: {_reason(error)}", where=path, remedy=remedy)
+        remedy = f"Mend that, or choose another lake. {_ELSEWHERE}"
+        return LakeStop(f"the lake cannot be written: {_reason(error)}", where=path, remedy=remedy)
 
     def clean(self, folder: str) -> None:
         """Delete what killed runs left unfinished in a folder."""
         if not self.is_local:
             return
         for path in Path(self.path(folder)).glob(f"{_TEMPORARY}*"):
-            host, pid = path.name.removeprefix(_TEMPORARY).rsplit("-", 2)[:2]
             try:
+                host, pid = path.name.removeprefix(_TEMPORARY).rsplit("-", 2)[:2]
                 old = time.time() - path.stat().st_mtime > _STALE_SECONDS
                 if old or (host == _host() and not _alive(int(pid))):
                     path.unlink(missing_ok=True)
@@ -259,7 +299,8 @@ class Placing:
         if not self.lake.is_local:
             self.temporary = self.target
             return self.target
-        os.makedirs(folder, exist_ok=True)
+        with self.lake.stopping(self.target):
+            os.makedirs(folder, exist_ok=True)
         token = fingerprint([name, time.monotonic_ns()])[:12]
         self.temporary = f"{folder}/{_TEMPORARY}{_host()}-{os.getpid()}-{token}"
         return self.temporary
@@ -268,9 +309,11 @@ class Placing:
         if not self.lake.is_local:
             return
         if error is None:
-            os.replace(self.temporary, self.target)
+            with self.lake.stopping(self.target):
+                os.replace(self.temporary, self.target)
         else:
-            Path(self.temporary).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                os.unlink(self.temporary)
 
 
 def shard_name(shard: str) -> str:
@@ -287,6 +330,17 @@ def shard_name(shard: str) -> str:
         start = name.encode()[: _LONGEST_NAME - 34].decode(errors="ignore")
         name = f"{start}~{fingerprint(shard)}"
     return name
+
+
+def _can_be_folder(path: Path) -> bool:
+    """Whether the path is a folder, or nothing yet below one."""
+    return next(place for place in (path, *path.parents) if os.path.exists(place)).is_dir()
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, on one line and without the temporary name that Arrow wrote to."""
+    number = getattr(error, "errno", None)
+    return os.strerror(number) if number else " ".join(str(error).split())
 
 
 def _host() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import json
 import os
@@ -106,16 +107,13 @@ class Project:
         The digests are remembered in `<lake>/_cache/<name>.json`, which can be thrown away at any time.
         """
         path = f"{_CACHE}/{name}.json"
-        try:
-            known = json.loads(self.lake.get(path) or b"{}")
-        except ValueError:
-            known = {}
+        known = _known_digests(self.lake.get(path) or b"{}")
 
         def look_at(key: str) -> list[str]:
             try:
-                token, old = stat(items[key]), known.get(key)
-                is_known = isinstance(old, list) and len(old) == 2 and old[0] == token
-                return old if is_known and isinstance(old, list) else [token, digest(items[key])]
+                token = stat(items[key])
+                old = known.get(key, ["", ""])
+                return old if old[0] == token else [token, digest(items[key])]
             except OSError as error:
                 # The stage will meet the same error and say it in the shard's failure row.
                 return ["", f"unreadable: {error}"]
@@ -130,14 +128,33 @@ class Project:
     def remembered(self, name: str, key: str, make: Callable[[], bytes]) -> bytes:
         """What `make` returned when the key was last this one; made anew where it was another.
 
-        Kept in `<lake>/_cache/<name>`, which can be thrown away at any time.
+        Kept in `<lake>/_cache/<name>`, under the key and a digest of itself; it can be thrown away at any time.
         """
         path = f"{_CACHE}/{name}"
-        known, separator, value = (self.lake.get(path) or b"").partition(b"\n")
-        if not separator or known != key.encode():
+        head, _, value = (self.lake.get(path) or b"").partition(b"\n")
+        if head != _head(key, value):
             value = make()
-            self.lake.put(path, key.encode() + b"\n" + value)
+            self.lake.put(path, _head(key, value) + b"\n" + value)
         return value
+
+
+def _known_digests(data: bytes) -> dict[str, list[str]]:
+    """The entries of a cache of digests that are what `Project.digested` writes: a damaged file has fewer, or none."""
+    try:
+        entries = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(entries, dict):
+        return {}
+    return {
+        key: entry
+        for key, entry in entries.items()
+        if isinstance(entry, list) and len(entry) == 2 and all(isinstance(part, str) for part in entry)
+    }
+
+
+def _head(key: str, value: bytes) -> bytes:
+    return f"{key} {hashlib.sha256(value).hexdigest()}".encode()
 
 
 @lru_cache(maxsize=8)

@@ -6,6 +6,7 @@ and always has its failure rows beside it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -26,6 +27,8 @@ GROUP_BYTES = 32 * 2**20
 GROUP_ROWS = 16_384
 WHOLE = "failed as a whole"
 """In place of a fingerprint, in the footer of the failure rows of a shard that could not be computed at all."""
+UPSTREAM = "upstream failed: "
+"""The same, with the name of a table after it, for a shard that was not computed since that table has none of it."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,9 @@ def write_shard(
     failures: list[Failure] = []
     dropped: list[Dropped] = []
     with ExitStack() as stack:
-        files = {v: _RowFile(stage.schema) for v in values}
-        for value, file in files.items():
-            file.open(stack.enter_context(lake.writing(lake.shard_path(stage.output.format(value), shard))), lake)
+        files = {v: _RowFile(stage.schema, lake, lake.shard_path(stage.output.format(v), shard)) for v in values}
+        for file in files.values():
+            file.open(stack.enter_context(lake.writing(file.target)))
             stack.callback(file.abandon)
         for item in items:
             if isinstance(item, Failure):
@@ -70,14 +73,14 @@ def beside(kind: str, output: str) -> str:
     return f"{kind}/{output.replace('/{}', '')}"
 
 
-def write_failures(lake: Lake, stage: Stage, shard: str, failures: Sequence[Failure], *, whole: bool = False) -> None:
-    """Replace the failure rows of a shard; without any the file goes away. `whole`: the shard failed as a whole."""
+def write_failures(lake: Lake, stage: Stage, shard: str, failures: Sequence[Failure], mark: str = "") -> None:
+    """Replace the failure rows of a shard; without any the file goes away. `mark`: why there is no shard."""
     now = datetime.now(UTC)
     rows = [
         {"stage": stage.name, "shard": shard, "item_id": f.item_id, "kind": f.kind, "message": f.message, "time": now}
         for f in failures
     ]
-    _write_beside(lake, beside("_failures", stage.output), shard, rows, FAILURES, WHOLE if whole else "")
+    _write_beside(lake, beside("_failures", stage.output), shard, rows, FAILURES, mark)
 
 
 def _write_dropped(lake: Lake, stage: Stage, shard: str, dropped: list[Dropped]) -> None:
@@ -90,7 +93,8 @@ def _write_beside(lake: Lake, table: str, shard: str, rows: list[Row], schema: p
         lake.remove(table, shard)
         return
     clean = [{k: _storable(v) for k, v in row.items()} for row in rows]
-    with lake.writing(lake.shard_path(table, shard)) as path, lake.fs.open_output_stream(path) as stream:
+    target = lake.shard_path(table, shard)
+    with lake.writing(target) as path, lake.stopping(target), lake.fs.open_output_stream(path) as stream:
         writer = pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True)
         writer.write_table(pa.Table.from_pylist(clean, schema=schema))
         writer.add_key_value_metadata({"storyloom.shard": shard, "storyloom.fingerprint": mark})
@@ -107,12 +111,15 @@ class _RowFile:
     """One Parquet file in the making: collects rows, closes a row group by bytes, digests what it writes."""
 
     schema: pa.Schema
+    lake: Lake
+    target: str
     rows: int = 0
     _pending: list[Row] = field(default_factory=list)
     _bytes: int = 0
 
-    def open(self, path: str, lake: Lake) -> None:
-        self._stream = lake.fs.open_output_stream(path)
+    def open(self, path: str) -> None:
+        with self.lake.stopping(self.target):
+            self._stream = self.lake.fs.open_output_stream(path)
         leaves = list(_leaves(self.schema))
         small = [leaf for leaf, is_picture in leaves if not is_picture]
         self._writer = pq.ParquetWriter(
@@ -140,7 +147,8 @@ class _RowFile:
         batch = pa.RecordBatch.from_pylist([{k: r[k] for k in names} for r in self._pending], schema=self.schema)
         for name, digest in self._digests.items():
             digest.update(batch.select([name]).serialize())
-        self._writer.write_batch(batch)
+        with self.lake.stopping(self.target):
+            self._writer.write_batch(batch)
         self._pending, self._bytes = [], 0
 
     def finish(self, footer: dict[str, str]) -> None:
@@ -149,14 +157,18 @@ class _RowFile:
         columns = {name: digest.hexdigest()[:16] for name, digest in self._digests.items()}
         meta = footer | {"content": fingerprint(columns), "columns": canonical_json(columns)}
         self._writer.add_key_value_metadata({f"storyloom.{k}": v for k, v in sorted(meta.items())})
-        self._writer.close()
-        self._stream.close()
-
-    def abandon(self) -> None:
-        # The writer first: it writes its footer when it goes, to a stream that must still be open.
-        if not self._stream.closed:
+        with self.lake.stopping(self.target):
             self._writer.close()
             self._stream.close()
+
+    def abandon(self) -> None:
+        # The writer first: it writes its footer when it goes, to a stream that must still be open. On a full disk
+        # neither can: the error that led here says so.
+        if not self._stream.closed:
+            with contextlib.suppress(OSError):
+                self._writer.close()
+            with contextlib.suppress(OSError):
+                self._stream.close()
 
 
 def _leaves(schema: pa.Schema) -> Iterable[tuple[str, bool]]:

@@ -17,7 +17,7 @@ from pipelines.schemas import TABLES
 from pipelines.stage import Failure, Stage
 from resources.build import ShardReport, ShardTask
 from resources.lake import Lake
-from resources.shard_writer import write_failures, write_shard
+from resources.shard_writer import WHOLE, write_failures, write_shard
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ def fail_shard(
 ) -> ShardReport:
     """Record a shard that could not be computed; what becomes of an older version of it is decided in `build_table`."""
     try:
-        write_failures(lake, stage, task.shard, [Failure(task.shard, kind, message)], whole=True)
+        write_failures(lake, stage, task.shard, [Failure(task.shard, kind, message)], WHOLE)
+    except StopStage:
+        raise
     except Exception as error:  # the lake itself is out of reach: the report is all that is left
         message = f"{message}; its failure row could not be written: {error}"
     return ShardReport(task.shard, failures=1, error=f"{kind}: {message}", passing=passing)

@@ -60,6 +60,21 @@ class Captions(Stage):
 
 
 @dataclass(frozen=True)
+class Books(Captions):
+    """A stage that reads the table of the second."""
+
+    name: ClassVar[str] = "books"
+    inputs: ClassVar[tuple[str, ...]] = ("comic_captions",)
+
+    @property
+    def output(self) -> str:
+        return "comic_books"
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        yield from inputs.table("comic_captions").to_pylist()
+
+
+@dataclass(frozen=True)
 class AllStories(Stage):
     """A stage whose one shard is computed from all shards of the other."""
 

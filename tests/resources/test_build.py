@@ -18,7 +18,7 @@ from pipelines.stage import Dropped, Failure, Row, ShardInputs
 from resources.build import Source, build_table, plan
 from resources.engines.local import LocalEngine
 from resources.lake import Lake, shard_name
-from tests.resources.small_stages import AllStories, Captions, Stories, build
+from tests.resources.small_stages import AllStories, Books, Captions, Stories, build
 
 
 def _bytes(lake: Lake, table: str) -> dict[str, bytes]:
@@ -208,6 +208,42 @@ def test_rows_beside_a_table_leave_with_their_shard_even_where_it_went_first(lak
     Path(lake.shard_path("_failures/comic_stories", "b/c")).unlink()
     assert build(lake, Stories(), {"a": "one"}).removed == 1
     assert set(lake.listing("_dropped/comic_stories")) == {"a"}
+
+
+def test_from_a_shard_that_failed_upstream_nothing_is_computed(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b": "two", "c": "raise"})
+    report = build(lake, Captions())
+    assert (report.built, report.failures, report.failed_shards) == (2, 1, [])
+    rows = lake.read_table("_failures/comic_captions", FAILURES).to_pylist()
+    assert [(r["shard"], r["kind"], "comic_stories" in r["message"]) for r in rows] == [("c", "upstream_failed", True)]
+    state = plan(Captions(), lake)
+    assert state.is_current and not state.missing
+    # A shard that was there before leaves, and comes back with its upstream.
+    build(lake, Stories(), {"a": "one", "b": "raise", "c": "raise"})
+    assert not plan(Captions(), lake).is_current
+    report = build(lake, Captions())
+    assert (report.kept, report.failures, set(lake.footers("comic_captions"))) == (1, 2, {"a"})
+    build(lake, Stories(), {"a": "one", "b": "two", "c": "three"})
+    assert build(lake, Captions()).built == 2
+    assert plan(Captions(), lake).is_current and not lake.listing("_failures/comic_captions")
+
+
+def test_what_failed_upstream_is_named_by_the_table_where_it_did(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b": "raise"})
+    build(lake, Captions())
+    assert build(lake, Books(), expected=["a", "b"]).failures == 1
+    rows = lake.read_table("_failures/comic_books", FAILURES).to_pylist()
+    assert [(r["shard"], "comic_stories" in r["message"]) for r in rows] == [("b", True)]
+    assert build(lake, Stories(), {"a": "one"}).removed == 1
+    assert build(lake, Captions()).removed == 1
+    assert build(lake, Books(), expected=["a"]).removed == 1
+
+
+def test_an_older_version_that_stays_upstream_is_computed_from(lake: Lake) -> None:
+    build(lake, Stories(), {"a": "one", "b": "two"})
+    build(lake, Captions())
+    build(lake, Stories(), {"a": "one", "b": "unanswered"})
+    assert (build(lake, Captions()).kept, plan(Captions(), lake).blocked) == (2, {})
 
 
 @dataclass(frozen=True)
