@@ -58,10 +58,11 @@ class ShardReport:
 class Engine(Protocol):
     """Runs a stage over shards, in any order, and reports each as it ends."""
 
-    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterable[ShardReport | None]:
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterable[ShardReport | str]:
         """Compute and write each task's shard; a failing shard is a report with an error, never an exception.
 
-        None comes at least each `HEARTBEAT` seconds while no shard ends, so that progress can be told.
+        At least each `HEARTBEAT` seconds while no shard ends comes what takes so long, or an empty text: so that
+        progress can be told.
         """
         ...
 
@@ -97,8 +98,8 @@ class BuildReport:
     failed_shards: list[ShardReport] = field(default_factory=list)
 
 
-Progress = Callable[[str, int, int, int], None]
-"""Called as (table, shards done, shards in all, rows so far)."""
+Progress = Callable[[str, int, int, int, str], None]
+"""Called as (table, shards done, shards in all, rows so far, what takes long)."""
 
 
 def plan(
@@ -188,8 +189,8 @@ def build_table(
     report = BuildReport(kept=len(state.current), removed=len(state.gone))
     rows = done = 0
     for result in engine.run(stage, state.todo, lake):
-        if result is None:
-            progress(stage.output, done, len(state.todo), rows)
+        if isinstance(result, str):
+            progress(stage.output, done, len(state.todo), rows, result)
             continue
         done += 1
         rows += result.rows
@@ -197,7 +198,7 @@ def build_table(
             report.failed_shards.append(result)
         else:
             report.built += 1
-        progress(stage.output, done, len(state.todo), rows)
+        progress(stage.output, done, len(state.todo), rows, "")
     write_failures(lake, stage, OUTSIDE, outside)
     _count(report, stage, lake, tables)
     report.failures += len(outside)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +34,9 @@ class Stories(Stage):
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         if inputs.source == "die":
             os._exit(9)
+        if inputs.source == "hang":
+            Path(tempfile.gettempdir(), "left").touch()
+            threading.Event().wait()
         if inputs.source == "raise":
             raise RuntimeError("no good")
         yield Failure("page 1", "corrupt", "cannot be read")
@@ -248,7 +253,27 @@ def test_a_run_in_a_child_process_ends_when_it_is_done(tmp_path: Path) -> None:
 
 def test_a_long_shard_shows_that_it_is_at_work(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resources.engines.local.HEARTBEAT", 0.0)
-    said: list[tuple[str, int, int, int]] = []
+    said: list[tuple[str, int, int, int, str]] = []
     sources = {"a": Source("one", "1")}
     build_table(Stories(), lake, LocalEngine(1), lambda *state: said.append(state), sources)
-    assert said[0] == ("comic_stories", 0, 1, 0) and said[-1] == ("comic_stories", 1, 1, 1)
+    assert said[0][:4] == ("comic_stories", 0, 1, 0) and said[0][4].startswith("a has taken 0 s")
+    assert said[-1] == ("comic_stories", 1, 1, 1, "")
+
+
+def test_a_shard_that_never_ends_fails_and_the_others_are_done(lake: Lake) -> None:
+    sources = {k: Source(v, v) for k, v in {"a": "one", "b": "hang", "c": "two", "d": "three"}.items()}
+    build_table(Stories(), lake, LocalEngine(2), lambda *_: None, {"warm": Source("", ""), "up": Source("", "")})
+    before = set(Path(tempfile.gettempdir()).glob("storyloom-*"))
+    report = build_table(Stories(), lake, LocalEngine(2, shard_seconds=5), lambda *_: None, sources)
+    assert report.built == 3 and [r.shard for r in report.failed_shards] == ["b"]
+    (row,) = [row for row in lake.read_table("_failures/comic_stories", FAILURES).to_pylist() if row["shard"] == "b"]
+    assert row["kind"] == "timed_out" and " 5 s" in row["message"] and "engine.shard_seconds" in row["message"]
+    gone = before - set(Path(tempfile.gettempdir()).glob("storyloom-*"))
+    assert gone, "the folder of temporary files of the workers that were ended"
+
+
+def test_a_shard_that_never_ends_fails_too_when_it_was_in_flight_with_one_whose_worker_died(lake: Lake) -> None:
+    sources = {k: Source(v, v) for k, v in {"a": "die", "b": "hang", "c": "one"}.items()}
+    report = build_table(Stories(), lake, LocalEngine(2, shard_seconds=5), lambda *_: None, sources)
+    failed = {r.shard: r.error.partition(":")[0] for r in report.failed_shards}
+    assert report.built == 1 and failed == {"a": "worker_died", "b": "timed_out"}
