@@ -113,6 +113,9 @@ def plan(
 ) -> Plan:
     """Compare each expected shard's footer with the fingerprint that it would have now.
 
+    A shard some of which the machine failed (`pipelines.stage.PASSING`) is stale too: nothing else would tell that a
+    tool was installed since. What stands on it takes it as it is.
+
     The expected shards are those of `sources`, else `expected`, else those of the first table that the stage reads.
     With `only`, other shards are left as they are, and nothing counts as gone.
     """
@@ -138,7 +141,7 @@ def plan(
         reads = {t: _read_content(stage, t, f[shard]) if shard in f else "" for t, f in upstream.items()}
         source = sources[shard] if sources is not None else None
         wish = fingerprint([stage.name, stage.version, config, reads, source.digest if source else ""])
-        is_current = all(shard in o and o[shard].fingerprint == wish for o in outputs)
+        is_current = all(shard in o and o[shard].fingerprint == wish and not o[shard].passing for o in outputs)
         if (is_current and not force) or (chosen and shard not in chosen):
             if all(shard in o for o in outputs):
                 current[shard] = outputs[0][shard]

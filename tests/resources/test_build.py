@@ -216,6 +216,34 @@ def test_a_quarantined_shard_is_not_missing(lake: Lake) -> None:
 
 
 @dataclass(frozen=True)
+class NeedsTool(Stories):
+    """Fails an item unless the file that its source names is there."""
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        if Path(inputs.source).exists():
+            yield Failure("page 1", "corrupt", "cannot be read")
+        else:
+            yield Failure("page 1", "tool_missing", "install it")
+        story = f"{inputs.shard}/s01"
+        yield {"story_id": story, "book_id": inputs.shard, "first_page": 1, "last_page": 1, "source": "human"}
+
+
+def test_what_the_machine_fails_is_tried_again_by_each_build_and_nothing_waits_for_it(
+    lake: Lake, tmp_path: Path
+) -> None:
+    sources = {"a": str(tmp_path / "tool"), "b": str(tmp_path)}
+    assert _build(lake, NeedsTool(), sources).built == 2
+    assert _build(lake, Captions()).built == 2
+    for _ in range(2):
+        state = plan(NeedsTool(), lake, {k: Source(v, v) for k, v in sources.items()})
+        assert [task.shard for task in state.todo] == ["a"] and state.missing == 0
+        assert _build(lake, NeedsTool(), sources).built == 1
+        assert _build(lake, Captions()).built == 0
+    (tmp_path / "tool").touch()
+    assert [_build(lake, NeedsTool(), sources).built for _ in range(2)] == [1, 0]
+
+
+@dataclass(frozen=True)
 class Numbered(Captions):
     """A stage that says which columns of the stories it reads."""
 
