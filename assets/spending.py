@@ -83,7 +83,7 @@ def estimate(project: Project, stage: Stage, tasks: list[ShardTask]) -> tuple[di
 def _look_through(stage: Stage, tasks: list[ShardTask], lake: Lake) -> int:
     """Let the stage ask what it would ask; returns how many shards could not be looked at."""
     reports = ThreadEngine(look_through).run(stage, tasks, lake)
-    return sum(report is not None and bool(report.error) for report in reports)
+    return sum(not isinstance(report, str) and bool(report.error) for report in reports)
 
 
 @dataclass

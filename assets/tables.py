@@ -106,6 +106,8 @@ class _Tables:
 
     specs: Mapping[str, TableSpec]
     assets: dict[str, dg.AssetsDefinition] = field(default_factory=dict)
+    tried: dict[str, set[str]] = field(default_factory=dict)
+    """By run, the tables that were built for it: what failed in them is not tried again for its next table."""
 
     def before(self, name: str) -> set[str]:
         """The tables that a table stands on, directly or not."""
@@ -233,7 +235,8 @@ def _ensure_upstream(
     estimate is wanted, no table is built that would ask a chat model.
     """
     selected = {key.to_user_string() for key in context.job_def.asset_layer.selected_asset_keys}
-    others = [spec for n, spec in tables.specs.items() if n in tables.before(name) - selected]
+    tried = tables.tried.setdefault(context.run_id, set())
+    others = [spec for n, spec in tables.specs.items() if n in tables.before(name) - selected - tried]
     found = {spec.name: spec.find(project) for spec in others}
     stages = {spec.name: spec.stage(project) for spec in others}
     states = {n: plan(stage, project.lake, found[n].sources, found[n].expected) for n, stage in stages.items()}
@@ -256,6 +259,7 @@ def _ensure_upstream(
         result = dg.materialize(
             [tables.assets[name] for name in states], instance=context.instance, resources=resources
         )
+        tried.update(states)
         if waiting := [name for name in states if not result.asset_materializations_for_node(name)]:
             return f"{waiting[0]} waits for a batch job. Run again later."
         # Dagster noted the upstream's versions when this step started; without a second look the UI would call the

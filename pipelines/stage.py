@@ -23,6 +23,10 @@ Row = dict[str, Any]
 """One row of the stage's output table, by column name."""
 
 
+PASSING = frozenset({"tool_missing", "no_space", "out_of_memory", "unreadable"})
+"""Kinds of failures that lie in the machine and not in what was read: the next build tries such a shard again."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """An item that could not be processed: a row of `_failures/<table>/<shard>.parquet`."""

@@ -62,10 +62,11 @@ class ShardReport:
 class Engine(Protocol):
     """Runs a stage over shards, in any order, and reports each as it ends."""
 
-    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterable[ShardReport | None]:
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterable[ShardReport | str]:
         """Compute and write each task's shard; a failing shard is a report with an error, never an exception.
 
-        None comes at least each `HEARTBEAT` seconds while no shard ends, so that progress can be told.
+        At least each `HEARTBEAT` seconds while no shard ends comes what takes so long, or an empty text: so that
+        progress can be told.
         """
         ...
 
@@ -105,8 +106,8 @@ class BuildReport:
     failed_shards: list[ShardReport] = field(default_factory=list)
 
 
-Progress = Callable[[str, int, int, int], None]
-"""Called as (table, shards done, shards in all, rows so far)."""
+Progress = Callable[[str, int, int, int, str], None]
+"""Called as (table, shards done, shards in all, rows so far, what takes long)."""
 
 
 def plan(
@@ -119,6 +120,9 @@ def plan(
     force: bool = False,
 ) -> Plan:
     """Compare each expected shard's footer with the fingerprint that it would have now.
+
+    A shard some of which the machine failed (`pipelines.stage.PASSING`) is stale too: nothing else would tell that a
+    tool was installed since. What stands on it takes it as it is.
 
     The expected shards are those of `sources`, else `expected`, else those of the first table that the stage reads.
     Shards that failed in one of those are among them, but are not computed: from nothing, nonsense would come.
@@ -199,6 +203,8 @@ class _Stored:
         """Whether the shard was computed from what it would be computed from now, with all that stands beside it."""
         if self.mark(shard) or not all(shard in o and o[shard].fingerprint == wish for o in self.outputs):
             return False
+        if any(o[shard].passing for o in self.outputs):
+            return False
         # Rows beside a table that were deleted come back by computing their shard again.
         counts = self.outputs[0][shard]
         is_lost = counts.failures and shard not in self.failures
@@ -268,13 +274,15 @@ def _run(
     done = 0
     try:
         for result in engine.run(stage, todo, lake):
-            if result is not None:
-                done += 1
-                report.rows_built += result.rows
-                report.built += not result.error
-                if result.error:
-                    report.failed_shards.append(result)
-            progress(stage.output, done, len(todo), report.rows_built)
+            if isinstance(result, str):
+                progress(stage.output, done, len(todo), report.rows_built, result)
+                continue
+            done += 1
+            report.rows_built += result.rows
+            report.built += not result.error
+            if result.error:
+                report.failed_shards.append(result)
+            progress(stage.output, done, len(todo), report.rows_built, "")
     except DamagedFile as damage:
         lake.discard(damage.where)
         raise

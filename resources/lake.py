@@ -48,6 +48,8 @@ class Footer:
     shard: str
     columns: Mapping[str, str] = field(default_factory=dict)
     """Digest of each column, except pictures."""
+    passing: bool = False
+    """Whether some of it failed for a reason that lies in the machine (`pipelines.stage.PASSING`): it is tried again."""
 
 
 @dataclass
@@ -138,7 +140,8 @@ class Lake:
             return None
         if "fingerprint" not in get or "shard" not in get or not isinstance(columns, dict):
             return None
-        return Footer(get["fingerprint"], get.get("content", ""), meta.num_rows, *counts, get["shard"], columns)
+        content, passing = get.get("content", ""), "passing" in get
+        return Footer(get["fingerprint"], content, meta.num_rows, *counts, get["shard"], columns, passing)
 
     def has_table(self, table: str) -> bool:
         """Whether a table has any shard."""

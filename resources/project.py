@@ -48,7 +48,8 @@ class Project:
 
     def engine(self, stage: Stage) -> Engine:
         """The engine that runs a stage: the profile's, or threads of this process for one that waits for a service."""
-        return ThreadEngine() if stage.is_remote else LocalEngine(self.profile.engine.workers)
+        engine = self.profile.engine
+        return ThreadEngine() if stage.is_remote else LocalEngine(engine.workers, engine.shard_seconds)
 
     @cached_property
     def library(self) -> Path:

@@ -45,6 +45,9 @@ class EngineProfile(_Strict):
 
     name: Literal["local"] = "local"
     workers: int | None = Field(default=None, ge=1)
+    shard_seconds: float | None = Field(default=4 * 3600, gt=0, allow_inf_nan=False)
+    """A book that takes a stage longer than this is ended and fails (none: however long it takes). The longest books
+    take an hour to be read."""
 
 
 class ModelProfile(_Strict):

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from pipelines.identity import canonical_json, fingerprint
 from pipelines.schemas import DROPPED, FAILURES
-from pipelines.stage import Dropped, Failure, Row, Stage
+from pipelines.stage import PASSING, Dropped, Failure, Row, Stage
 from resources.lake import Lake
 
 GROUP_BYTES = 32 * 2**20
@@ -61,6 +61,8 @@ def write_shard(
                 files[item[column] if column else ""].add(item)
         footer = {"fingerprint": fingerprint, "shard": shard, "stage": stage.name}
         footer |= {"failures": str(len(failures)), "dropped": str(len(dropped))}
+        if any(failure.kind in PASSING for failure in failures):
+            footer["passing"] = "1"
         for file in files.values():
             file.finish(footer)
         write_failures(lake, stage, shard, failures)

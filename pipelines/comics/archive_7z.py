@@ -69,9 +69,15 @@ class _Files(WriterFactory):
         """Where the member of that name was unpacked to."""
         return self._paths.get(str(self._folder / name))
 
-    def close(self) -> None:
+    def close(self) -> OSError | None:
+        """Close all files; returns the first error of one whose last bytes could not be written."""
+        first = None
         for file in self._open:
-            file.close()
+            try:
+                file.close()
+            except OSError as error:
+                first = first or error
+        return first
 
 
 class SevenZipContainer(Container):
@@ -132,7 +138,9 @@ class SevenZipContainer(Container):
         except _ERRORS as error:
             self._failed = broken(error)
         finally:
-            files.close()
+            unwritten = files.close()
+        if unwritten is not None:
+            self._failed = broken(unwritten)
         return files
 
     def close(self) -> None:

@@ -36,9 +36,7 @@ class PdfContainer(Container):
         except _ERRORS as error:
             if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
                 raise ItemError("encrypted", "The PDF needs a password", remedy="Save it anew without one.") from None
-            raise ItemError(
-                "corrupt", f"The PDF is damaged: {error}", remedy="Copy it again from its source."
-            ) from None
+            raise broken(error, "The PDF") from None
         self._path = path
 
     def list(self) -> list[Member]:
@@ -68,7 +66,9 @@ class PdfContainer(Container):
             finally:
                 page.close()
         except _ERRORS as error:
-            raise ItemError("corrupt", f"The page cannot be read: {error}", remedy="Save the PDF anew.") from None
+            fault = broken(error, "The page")
+            remedy = "Save the PDF anew." if fault.kind == "corrupt" else fault.remedy
+            raise ItemError(fault.kind, fault.what, remedy=remedy) from None
 
     def close(self) -> None:
         """Close the file."""

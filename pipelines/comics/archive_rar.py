@@ -37,6 +37,7 @@ class RarContainer(Container):
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path, self._limits = path, limits
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._failed: OSError | None = None
         self._has_end = False
         try:
             self._rar = _Rar(str(path), info_callback=self._look_for_end)
@@ -84,18 +85,26 @@ class RarContainer(Container):
                 return file.read(most + 1)
         except rarfile.PasswordRequired:
             raise _encrypted() from None
+        except rarfile.RarMemoryError:
+            raise broken(MemoryError(), "The file") from None
         except _ERRORS as error:
             raise broken(error, "The file") from None
 
     def _read_unpacked(self, info: rarfile.RarInfo, most: int) -> bytes:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="storyloom-")
-            self._unpack(Path(self._folder.name))
-        with Path(self._folder.name, str(self._files.index(info))).open("rb") as file:
-            data = file.read(most + 1)
+            try:
+                self._unpack(Path(self._folder.name))
+            except OSError as error:
+                self._failed = error
+        path = Path(self._folder.name, str(self._files.index(info)))
+        data = b""
+        if path.exists():
+            with path.open("rb") as file:
+                data = file.read(most + 1)
         size = info.file_size or 0
         if len(data) < min(size, most + 1):
-            raise EOFError("its data end early")
+            raise self._failed or EOFError("its data end early")
         if len(data) == size and not _is_whole(data, info):
             raise ValueError("its checksum is wrong")
         return data
@@ -140,7 +149,7 @@ def _ask_for_tool() -> None:
         raise ItemError(
             "tool_missing",
             "The book is a RAR file, and no program that unpacks them is installed",
-            remedy="Install unrar, unar, 7z or bsdtar, or pack the book as CBZ.",
+            remedy="Install unrar, unar, 7z or bsdtar (the next run tries again), or pack the book as CBZ.",
         ) from None
 
 

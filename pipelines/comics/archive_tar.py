@@ -8,11 +8,13 @@ import lzma
 import tarfile
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from pipelines.comics.containers import DAMAGE, Container, Limits, Member, broken, cut_off
 from pipelines.errors import ItemError
+from pipelines.stage import PASSING
 
 _ERRORS = (tarfile.TarError, *DAMAGE)
 _BLOCK = 2**20
@@ -99,6 +101,7 @@ def _plain(path: Path, limits: Limits) -> tuple[IO[bytes], ItemError | None]:
             # `read1` gives what there is before it meets the damage, `read` would throw that away.
             while block := packed.read1(_BLOCK):
                 unpacked.write(block)
+                unpacked.flush()
                 if unpacked.tell() > limits.max_total_bytes:
                     most = limits.max_total_bytes >> 20
                     raise ItemError(
@@ -111,8 +114,10 @@ def _plain(path: Path, limits: Limits) -> tuple[IO[bytes], ItemError | None]:
         raise
     except _ERRORS as error:
         fault = broken(error)
-        if not unpacked.tell():
-            unpacked.close()
+        # What the machine failed comes whole another time, and a file on a full disk cannot even be closed in peace.
+        if fault.kind in PASSING or not unpacked.tell():
+            with suppress(OSError):
+                unpacked.close()
             raise fault from None
     unpacked.seek(0)
     return unpacked, fault

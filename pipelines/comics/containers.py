@@ -5,8 +5,11 @@ What does not belong here: which of the files are pages (`archives`), and how on
 
 from __future__ import annotations
 
+import errno
 import lzma
+import os
 import struct
+import tempfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -90,6 +93,26 @@ def cut_off(what: str = "The archive ends without its end mark") -> ItemError:
 
 
 def broken(error: Exception, what: str = "The archive") -> ItemError:
-    """The error of a container or a member that its library could not read."""
+    """The error of a container or a member that its library could not read: it is damaged, or the machine failed it."""
     detail = str(error).strip() or type(error).__name__
+    number = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, MemoryError) or number == errno.ENOMEM:
+        return ItemError(
+            "out_of_memory",
+            f"{what} needs more memory than there is",
+            remedy="Lower the profile's workers or its size limits; the next run tries again.",
+        )
+    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return ItemError(
+            "no_space",
+            f"There is no space left to unpack to, in {tempfile.gettempdir()}",
+            remedy="Make room there, or set TMPDIR to a folder with more; the next run tries again.",
+        )
+    # A damaged file sends its reader to places before its start, which the system refuses.
+    if number is not None and number != errno.EINVAL:
+        return ItemError(
+            "unreadable",
+            f"{what} cannot be read: {os.strerror(number)}",
+            remedy="Check the disk and the permissions; the next run tries again.",
+        )
     return ItemError("corrupt", f"{what} is damaged: {detail[:200]}", remedy="Copy it again from its source.")

@@ -142,8 +142,6 @@ def decode_picture(picture: Picture, *, at_least: int | None = None) -> np.ndarr
                 pixels = rgb(image)
     except ItemError:
         raise
-    except MemoryError:
-        raise ItemError("too_large", "The picture needs more memory than there is") from None
     except Exception as error:
         raise broken(picture.data, error) from None
     return upright(pixels, picture.orientation)
@@ -151,6 +149,12 @@ def decode_picture(picture: Picture, *, at_least: int | None = None) -> np.ndarr
 
 def broken(data: bytes, error: Exception) -> ItemError:
     """The error of a picture whose header reads but whose pixels do not."""
+    if isinstance(error, MemoryError) or getattr(error, "code", None) == cv2.Error.StsNoMem:
+        return ItemError(
+            "out_of_memory",
+            "The picture needs more memory than there is",
+            remedy="Lower the profile's workers or its limit on pixels; the next run tries again.",
+        )
     if looks_cut(data) or "truncated" in str(error):
         return ItemError("truncated", "The picture file ends before the picture does", remedy=COPY_AGAIN)
     return ItemError("corrupt", f"The picture cannot be decoded: {error}", remedy=COPY_AGAIN)

@@ -6,12 +6,15 @@ import math
 import multiprocessing
 import os
 import sys
+import tempfile
+import time
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -22,72 +25,117 @@ from resources.lake import Lake
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PRELOAD = ["numpy", "cv2", "PIL.Image", "pyarrow.parquet", "resources.engines.worker"]
+_SECONDS_TO_DIE = 5.0
 _pools: dict[int, ProcessPoolExecutor] = {}
+_folders: dict[int, tempfile.TemporaryDirectory[str]] = {}
 
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Runs shards in `workers` processes (None: one for each core that this process may use)."""
+    """Runs shards in `workers` processes (None: one for each core that this process may use).
+
+    A shard that takes longer than `shard_seconds` (None: however long it takes) is ended and fails: a hostile file can
+    keep a library busy for ever.
+    """
 
     workers: int | None = None
+    shard_seconds: float | None = None
 
-    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport | None]:
-        """Report each shard as it ends. A worker that dies takes no other shard with it."""
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport | str]:
+        """Report each shard as it ends. A worker that dies or is ended takes no other shard with it."""
         workers = self.workers or available_cores()
+        pool = _Run(stage, lake, self.shard_seconds)
         queue = deque(tasks)
         try:
             while queue:
-                suspects = yield from _run_pool(workers, queue, stage, lake)
+                suspects = yield from pool.work(workers, queue)
                 for task in suspects:
-                    yield _run_alone(task, stage, lake)
+                    # One at a time: if its worker dies again, it is the culprit.
+                    if (yield from pool.work(1, deque([task]))):
+                        yield fail_shard(stage, task, lake, "worker_died", _DIED)
         except BaseException:
             # The run was cancelled: what the workers are still at is not wanted.
             _discard(workers)
+            _discard(1)
             raise
 
 
-def _run_pool(
-    workers: int, queue: deque[ShardTask], stage: Stage, lake: Lake
-) -> Generator[ShardReport | None, None, list[ShardTask]]:
-    """Work through the queue; returns the shards that were in flight when a worker died (none when all went well)."""
-    flying: dict[Future[ShardReport], ShardTask] = {}
-    try:
-        while queue or flying:
-            # Twice as many as workers: none waits for work, and few are under suspicion when one dies.
-            while queue and len(flying) < 2 * workers:
-                future = _submit(workers, stage, queue[0], lake)
-                flying[future] = queue.popleft()
-            done, _ = wait(flying, HEARTBEAT, FIRST_COMPLETED)
-            if not done:
-                yield None
-            for future in done:
-                report = future.result()
-                del flying[future]
-                yield report
-    except BrokenProcessPool:
-        _discard(workers)
-        return list(flying.values())
-    return []
+_DIED = (
+    "the worker process died (out of memory, or a crash inside a library); "
+    "lower the profile's workers or its size limits, or take the item out"
+)
 
 
-def _run_alone(task: ShardTask, stage: Stage, lake: Lake) -> ShardReport:
-    """Run a shard that was in flight when a worker died: if its worker dies again, it is the culprit."""
-    try:
-        return _submit(1, stage, task, lake).result()
-    except BrokenProcessPool:
-        _discard(1)
+@dataclass(frozen=True)
+class _Run:
+    """A stage at work on a lake."""
+
+    stage: Stage
+    lake: Lake
+    shard_seconds: float | None
+
+    def work(self, workers: int, queue: deque[ShardTask]) -> Generator[ShardReport | str, None, list[ShardTask]]:
+        """Work through the queue; returns the shards that were in flight when a worker died (none when all went well)."""
+        flying: dict[Future[ShardReport], ShardTask] = {}
+        since: dict[Future[ShardReport], float] = {}
+        try:
+            while queue or flying:
+                # Twice as many as workers: none waits for work, and few are under suspicion when one dies.
+                while queue and len(flying) < 2 * workers:
+                    future = _submit(workers, self.stage, queue[0], self.lake)
+                    flying[future] = queue.popleft()
+                # They are taken up in their order: those at work are the first ones that have not ended.
+                for future in islice(flying, workers):
+                    since.setdefault(future, time.monotonic())
+                done, _ = wait(flying, self._wait(since.values()), FIRST_COMPLETED)
+                for future in done:
+                    report = future.result()
+                    del flying[future]
+                    since.pop(future, None)
+                    yield report
+                if not done:
+                    yield self._longest(flying, since)
+                late = [flying[future] for future, start in since.items() if self._is_late(start) and not future.done()]
+                if late:
+                    _discard(workers)
+                    yield from (self._end(task) for task in late)
+                    queue.extendleft(task for task in reversed(flying.values()) if task not in late)
+                    flying, since = {}, {}
+        except BrokenProcessPool:
+            _discard(workers)
+            return list(flying.values())
+        return []
+
+    def _wait(self, starts: Collection[float]) -> float:
+        if self.shard_seconds is None or not starts:
+            return HEARTBEAT
+        return min(HEARTBEAT, max(min(starts) + self.shard_seconds - time.monotonic(), 0.0))
+
+    def _is_late(self, start: float) -> bool:
+        return self.shard_seconds is not None and time.monotonic() - start >= self.shard_seconds
+
+    def _longest(
+        self, flying: Mapping[Future[ShardReport], ShardTask], since: Mapping[Future[ShardReport], float]
+    ) -> str:
+        future = min(since, key=lambda future: since[future])
+        return f"{flying[future].shard} has taken {time.monotonic() - since[future]:,.0f} s"
+
+    def _end(self, task: ShardTask) -> ShardReport:
         message = (
-            "the worker process died (out of memory, or a crash inside a library); "
-            "lower the profile's workers or its size limits, or take the item out"
+            f"it took longer than {self.shard_seconds:,.0f} s and was ended: a file in it may be made to keep its reader "
+            "busy; take it out, or raise engine.shard_seconds in the profile"
         )
-        return fail_shard(stage, task, lake, "worker_died", message)
+        return fail_shard(self.stage, task, self.lake, "timed_out", message)
 
 
 def _submit(workers: int, stage: Stage, task: ShardTask, lake: Lake) -> Future[ShardReport]:
     if workers not in _pools:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOAD)
-        _pools[workers] = ProcessPoolExecutor(workers, context, prepare_process, (os.getpid(),))
+        # What a worker that is ended leaves in its folder for temporary files goes away with the pool.
+        _folders[workers] = tempfile.TemporaryDirectory(prefix="storyloom-", ignore_cleanup_errors=True)
+        start = os.getpid(), _folders[workers].name
+        _pools[workers] = ProcessPoolExecutor(workers, context, prepare_process, start)
     with _quick_start():
         return _pools[workers].submit(compute_shard, stage, task, lake)
 
@@ -126,6 +174,9 @@ def _discard(workers: int) -> None:
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.kill()
+    for process in processes:
+        process.join(_SECONDS_TO_DIE)
+    _folders.pop(workers).cleanup()
 
 
 def _discard_all() -> None:

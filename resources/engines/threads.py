@@ -23,7 +23,7 @@ class ThreadEngine:
 
     work: Callable[[Stage, ShardTask, Lake], ShardReport] = compute_shard
 
-    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport | None]:
+    def run(self, stage: Stage, tasks: list[ShardTask], lake: Lake) -> Iterator[ShardReport | str]:
         """Report each shard as it ends. After `StopStage` those that can still end do, then it is raised."""
         stopped: StopStage | None = None
         with ThreadPoolExecutor(_THREADS, "shard") as threads:
@@ -32,7 +32,7 @@ class ThreadEngine:
                 while left:
                     done, left = wait(left, HEARTBEAT, FIRST_COMPLETED)
                     if not done:
-                        yield None
+                        yield ""
                     for future in done:
                         if future.cancelled():
                             continue

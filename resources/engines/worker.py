@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 import traceback
@@ -97,10 +98,14 @@ def _describe(error: Exception) -> str:
     return f"{error} (raised in {os.path.basename(last.filename)}, {last.name})"
 
 
-def prepare_process(parent: int) -> None:
-    """Make a worker process a good neighbour: one thread for each library, and no life beyond its parent's."""
+def prepare_process(parent: int, folder: str) -> None:
+    """Make a worker process a good neighbour: one thread for each library, and no life beyond its parent's.
+
+    Its temporary files lie in `folder`.
+    """
     import cv2
 
+    tempfile.tempdir = folder
     cv2.setNumThreads(1)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)

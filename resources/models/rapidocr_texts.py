@@ -82,7 +82,8 @@ class RapidOcrTexts:
             for line in [line for line in lines if line.confidence < UNREAD and _height(line) > THICK * usual]:
                 lines += [part for part in self._closer(picture, line) if not _known(part, lines)]
         except (RuntimeError, ValueError, cv2.error) as error:
-            return ItemError("unreadable", f"The text reader failed on a picture of {image.shape}: {error}")
+            kind = "out_of_memory" if "memory" in str(error) else "reader_failed"
+            return ItemError(kind, f"The text reader failed on a picture of {image.shape}: {error}")
         return [line for line in lines if line.text.strip()]
 
     def _strips(self, picture: np.ndarray) -> list[TextLine]:

@@ -170,6 +170,43 @@ def test_failures_are_a_warning_and_their_text_no_markup(tmp_path: Path) -> None
 
 
 @dataclass(frozen=True)
+class NeedsTool(Stories):
+    """Notes in a file that it ran, and fails as it does where a program is not installed."""
+
+    notes: str = ""
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        with Path(self.notes).open("a") as file:
+            file.write("x")
+        for item in super().run(inputs):
+            yield Failure("a", "tool_missing", "Install it.") if isinstance(item, Failure) else item
+
+
+def test_what_the_machine_fails_is_tried_once_a_run_however_many_tables_stand_on_it(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    first = TableSpec(
+        "comic_stories",
+        "Stories",
+        "comics",
+        {"parquet"},
+        lambda project: NeedsTool(notes=str(notes)),
+        find=lambda project: Found({"a": Source(None, "1")}),
+    )
+    third = TableSpec("comic_books", "Books", "comics", {"parquet"}, lambda project: Books(), ("comic_stories",))
+    assets = table_assets([first, SPECS[1], third])
+    resource = StoryloomResource(library=str(tmp_path), lake=str(tmp_path / "lake"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        for runs in (1, 2, 3):
+            result = dg.materialize(
+                assets,
+                selection=["comic_captions", "comic_books"],
+                instance=instance,
+                resources={"storyloom": resource},
+            )
+            assert result.success and len(notes.read_text()) == runs
+
+
+@dataclass(frozen=True)
 class Broken(Stories):
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         raise RuntimeError("the library of the model is not installed")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
@@ -30,6 +33,9 @@ class Stories(Stage):
     def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
         if inputs.source == "die":
             os._exit(9)
+        if inputs.source == "hang":
+            Path(tempfile.gettempdir(), "left").touch()
+            threading.Event().wait()
         if inputs.source == "raise":
             raise RuntimeError("no good")
         if inputs.source == "unanswered":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,6 +248,34 @@ def test_an_older_version_that_stays_upstream_is_computed_from(lake: Lake) -> No
 
 
 @dataclass(frozen=True)
+class NeedsTool(Stories):
+    """Fails an item unless the file that its source names is there."""
+
+    def run(self, inputs: ShardInputs) -> Iterator[Row | Failure | Dropped]:
+        if Path(inputs.source).exists():
+            yield Failure("page 1", "corrupt", "cannot be read")
+        else:
+            yield Failure("page 1", "tool_missing", "install it")
+        story = f"{inputs.shard}/s01"
+        yield {"story_id": story, "book_id": inputs.shard, "first_page": 1, "last_page": 1, "source": "human"}
+
+
+def test_what_the_machine_fails_is_tried_again_by_each_build_and_nothing_waits_for_it(
+    lake: Lake, tmp_path: Path
+) -> None:
+    sources = {"a": str(tmp_path / "tool"), "b": str(tmp_path)}
+    assert build(lake, NeedsTool(), sources).built == 2
+    assert build(lake, Captions()).built == 2
+    for _ in range(2):
+        state = plan(NeedsTool(), lake, {k: Source(v, v) for k, v in sources.items()})
+        assert [task.shard for task in state.todo] == ["a"] and state.missing == 0
+        assert build(lake, NeedsTool(), sources).built == 1
+        assert build(lake, Captions()).built == 0
+    (tmp_path / "tool").touch()
+    assert [build(lake, NeedsTool(), sources).built for _ in range(2)] == [1, 0]
+
+
+@dataclass(frozen=True)
 class Numbered(Captions):
     """A stage that says which columns of the stories it reads."""
 
@@ -284,7 +313,27 @@ def test_a_run_in_a_child_process_ends_when_it_is_done(tmp_path: Path) -> None:
 
 def test_a_long_shard_shows_that_it_is_at_work(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resources.engines.local.HEARTBEAT", 0.0)
-    said: list[tuple[str, int, int, int]] = []
+    said: list[tuple[str, int, int, int, str]] = []
     sources = {"a": Source("one", "1")}
     build_table(Stories(), lake, LocalEngine(1), lambda *state: said.append(state), sources)
-    assert said[0] == ("comic_stories", 0, 1, 0) and said[-1] == ("comic_stories", 1, 1, 1)
+    assert said[0][:4] == ("comic_stories", 0, 1, 0) and said[0][4].startswith("a has taken 0 s")
+    assert said[-1] == ("comic_stories", 1, 1, 1, "")
+
+
+def test_a_shard_that_never_ends_fails_and_the_others_are_done(lake: Lake) -> None:
+    sources = {k: Source(v, v) for k, v in {"a": "one", "b": "hang", "c": "two", "d": "three"}.items()}
+    build_table(Stories(), lake, LocalEngine(2), lambda *_: None, {"warm": Source("", ""), "up": Source("", "")})
+    before = set(Path(tempfile.gettempdir()).glob("storyloom-*"))
+    report = build_table(Stories(), lake, LocalEngine(2, shard_seconds=5), lambda *_: None, sources)
+    assert report.built == 3 and [r.shard for r in report.failed_shards] == ["b"]
+    (row,) = [row for row in lake.read_table("_failures/comic_stories", FAILURES).to_pylist() if row["shard"] == "b"]
+    assert row["kind"] == "timed_out" and " 5 s" in row["message"] and "engine.shard_seconds" in row["message"]
+    gone = before - set(Path(tempfile.gettempdir()).glob("storyloom-*"))
+    assert gone, "the folder of temporary files of the workers that were ended"
+
+
+def test_a_shard_that_never_ends_fails_too_when_it_was_in_flight_with_one_whose_worker_died(lake: Lake) -> None:
+    sources = {k: Source(v, v) for k, v in {"a": "die", "b": "hang", "c": "one"}.items()}
+    report = build_table(Stories(), lake, LocalEngine(2, shard_seconds=5), lambda *_: None, sources)
+    failed = {r.shard: r.error.partition(":")[0] for r in report.failed_shards}
+    assert report.built == 1 and failed == {"a": "worker_died", "b": "timed_out"}

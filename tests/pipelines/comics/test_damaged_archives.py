@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import random
+import resource
 import struct
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import py7zr
@@ -15,8 +18,10 @@ import pytest
 from PIL import Image
 
 from pipelines.comics.archives import Limits, open_book
+from pipelines.comics.containers import broken
 from pipelines.comics.library import BookSource
 from pipelines.errors import ItemError
+from pipelines.stage import PASSING
 
 # Noise, so that compressed archives are as large as plain ones; a block of bzip2 holds 900 kB.
 PAGES = {f"{number}.jpg": random.Random(number).randbytes(400_000) for number in range(1, 6)}
@@ -87,6 +92,54 @@ def test_a_whole_tar_has_no_fault(mode: str, tmp_path: Path) -> None:
     path = tmp_path / "book.cbt"
     path.write_bytes(tar(mode))
     assert pages_and_faults(path) == (list(PAGES), [])
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """As on a disk on which no file can grow: the system refuses to write its last kilobytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_998_000, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def packed_7z(path: Path) -> None:
+    with py7zr.SevenZipFile(path, "w") as archive:
+        for name, data in {**PAGES, "6.jpg": random.Random(6).randbytes(2_000_000)}.items():
+            archive.writestr(data, name)
+
+
+@pytest.mark.parametrize("make", [packed_7z, lambda path: path.write_bytes(tar("w:gz"))])
+def test_a_disk_that_is_full_is_no_damage_of_the_book(make: Callable[[Path], None], tmp_path: Path) -> None:
+    path = tmp_path / "book"
+    make(path)
+    with (
+        full_disk(),
+        pytest.raises(ItemError, match="set TMPDIR") as error,
+        open_book(BookSource("book", str(path), path.name, ""), Limits()) as book,
+    ):
+        book.read("6.jpg")
+    assert error.value.kind == "no_space"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OSError(errno.ENOSPC, "x"), "no_space"),
+        (OSError(errno.EIO, "x"), "unreadable"),
+        (PermissionError(errno.EACCES, "x"), "unreadable"),
+        (MemoryError(), "out_of_memory"),
+        (OSError(errno.ENOMEM, "x"), "out_of_memory"),
+        (OSError(errno.EINVAL, "x"), "corrupt"),
+        (OSError("Invalid data stream"), "corrupt"),
+        (EOFError(), "corrupt"),
+    ],
+)
+def test_what_the_machine_fails_is_told_from_damage_and_tried_again(error: Exception, kind: str) -> None:
+    found = broken(error)
+    assert found.kind == kind and (kind in PASSING) == (kind != "corrupt") == ("next run" in found.remedy)
 
 
 def zipped(method: int = zipfile.ZIP_STORED) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,14 @@ from pipelines.comics.page_pictures import decode
 from pipelines.errors import ItemError
 from tests import hostile_pictures as pictures
 from tests.hostile_pictures import BLUE, GREEN, RED
+
+
+def cv2_no_memory() -> cv2.error:
+    """What OpenCV raises where it gets no memory."""
+    error = cv2.error("Insufficient memory")
+    error.code = cv2.Error.StsNoMem  # pyright: ignore[reportAttributeAccessIssue]
+    return error
+
 
 WHITE, BLACK = (255, 255, 255), (0, 0, 0)
 
@@ -98,6 +107,22 @@ def test_what_looks_like_a_scan_in_a_description_is_none() -> None:
     note = b"\xff\xfe" + (2 + 2 * 300).to_bytes(2, "big") + b"\xff\xda" * 300
     for good in (data, data[:2] + note + data[2:], pictures.many_scans(50), data + note):
         assert page_facts(good).width == pictures.SIZE[0]
+
+
+@pytest.mark.parametrize(
+    ("where", "error"), [("PIL.JpegImagePlugin.JpegImageFile.load", MemoryError()), ("cv2.imdecode", cv2_no_memory())]
+)
+def test_a_picture_for_which_the_memory_was_too_small_is_not_damaged(
+    where: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(where, fail)
+    read = page_facts if "PIL" in where else decode
+    with pytest.raises(ItemError) as caught:
+        read(pictures.page(1))
+    assert caught.value.kind == "out_of_memory"
 
 
 _GOOD = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,3 +109,19 @@ def test_a_damaged_header_is_told_and_the_pages_before_it_are_kept(tmp_path: Pat
     with opened(tmp_path / "book.cbr", rar(PAGES).replace(b"3.jpg", b"3.jqg")) as book:
         assert book.members() == ["1.jpg", "2.jpg"]
         assert [fault.kind for fault in book.faults] == ["corrupt"]
+
+
+def test_a_solid_archive_for_which_there_is_no_space_is_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, printing_tool(tmp_path, b"".join(data for _, data in PAGES)))
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with opened(tmp_path / "book.cbr", rar(PAGES, solid=True, method=NORMAL)) as book:
+        monkeypatch.setattr("pipelines.comics.archive_rar._copy", refuse)
+        for name, _ in PAGES:
+            with pytest.raises(ItemError) as error:
+                book.read(name)
+            assert error.value.kind == "no_space"
