@@ -21,7 +21,7 @@ from pipelines.schemas import SPLITS, TASKS
 class Settings(BaseSettings):
     """The four environment variables that say what is built, where, how, and from which seed."""
 
-    model_config = SettingsConfigDict(env_prefix="STORYLOOM_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="STORYLOOM_", env_ignore_empty=True, extra="ignore")
 
     library: str = ""
     """Folder with `comics/` (or with books in it); empty: the sample library, drawn on first use."""
@@ -171,9 +171,12 @@ def load_profile(name: str) -> Profile:
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Settings from the environment, with the overrides that are not None; raises SettingsError with the reason."""
+    """Settings from the environment, with the overrides that say something; raises SettingsError with the reason.
+
+    An empty text, in either, is no setting.
+    """
     try:
-        return Settings(**{k: v for k, v in overrides.items() if v is not None})
+        return Settings(**{k: v for k, v in overrides.items() if v not in (None, "")})
     except ValidationError as error:
         remedy = "See the table of settings in README.md."
         raise SettingsError(f"a setting is not valid: {error}", remedy=remedy) from error

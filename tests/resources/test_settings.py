@@ -16,6 +16,13 @@ def test_settings_come_from_the_environment_and_can_be_overridden(monkeypatch: p
     assert (settings.seed, settings.lake, settings.library) == (7, "here", "")
 
 
+def test_an_empty_setting_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LIBRARY", "LAKE", "PROFILE", "SEED"):
+        monkeypatch.setenv(f"STORYLOOM_{name}", "")
+    for settings in (load_settings(), load_settings(lake="", profile="", library="")):
+        assert (settings.library, settings.lake, settings.profile, settings.seed) == ("", "lake", "laptop", 0)
+
+
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORYLOOM_SEED", "often")
     with pytest.raises(SettingsError, match="seed"):
