@@ -33,9 +33,7 @@ class PersonDetector(Protocol):
         ...
 
 
-def union(
-    first: Sequence[Detection], second: Sequence[Detection], same_person: float = SAME_PERSON
-) -> list[Detection]:
+def union(first: Sequence[Detection], second: Sequence[Detection], same_person: float = SAME_PERSON) -> list[Detection]:
     """All of the first detector's people, then those of the second whose IoU with each of the first's is under the bound.
 
     The second's boxes are not compared with one another: a detector has removed its own doubles.

@@ -70,7 +70,10 @@ def _download(url: str, part: Path, limit: int) -> str:
     """The SHA-256 of what was written to `part`."""
     request = urllib.request.Request(url, headers={"User-Agent": "storyloom", "Accept-Encoding": "identity"})
     digest, got = hashlib.sha256(), 0
-    with urllib.request.build_opener(_CarefulRedirects).open(request, timeout=_SECONDS) as reply, part.open("wb") as out:
+    with (
+        urllib.request.build_opener(_CarefulRedirects).open(request, timeout=_SECONDS) as reply,
+        part.open("wb") as out,
+    ):
         announced = int(reply.headers.get("Content-Length") or 0)
         _within(url, announced, limit)
         name = url.rpartition("/")[2]

@@ -98,7 +98,9 @@ def test_weights_are_fetched_once_and_kept(path: str, server: Server, on_record)
         ("/endless", ModelMissingError, "larger than the"),
     ],
 )
-def test_a_bad_reply_leaves_nothing_behind(path: str, error: type[Exception], said: str, server: Server, on_record) -> None:
+def test_a_bad_reply_leaves_nothing_behind(
+    path: str, error: type[Exception], said: str, server: Server, on_record
+) -> None:
     place = on_record(path)
     with pytest.raises(error, match=said):
         weights_path("net.onnx")
@@ -153,7 +155,7 @@ def test_own_weights_need_a_path_and_a_checksum(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("STORYLOOM_WEIGHTS", str(tmp_path / "cache"))
     mine = tmp_path / "panels.pt"
     mine.write_bytes(CONTENT)
-    with pytest.raises(SettingsError, match="no checksum of the weights panels.pt"):
+    with pytest.raises(SettingsError, match=r"no checksum of the weights panels\.pt"):
         weights_path("panels.pt", file=str(mine))
     assert weights_path("panels.pt", SHA256.upper(), file=str(mine)) == mine
     with pytest.raises(ModelMissingError, match="are not there"):
