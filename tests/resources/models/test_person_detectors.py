@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.errors import ModelMissingError, SettingsError
 from pipelines.evaluation import Counts, count
-from pipelines.geometry import Box, iou
+from pipelines.geometry import iou
 from pipelines.videos.detections import Detection, union
 from resources.models.registry import describe_model
 from tests.resources.models.pictures import load, made_frames, own, street, street_truth
