@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import random_weights
 from pipelines.errors import SettingsError
 from resources.models.registry import describe_model
 from resources.models.reid_crops import network_input
@@ -62,13 +63,8 @@ def test_osnet_as_onnx_takes_any_crop(onnx) -> None:
 @pytest.fixture(scope="module")
 def osnet_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Weights as torchreid's training saves them, random, of the paper's network."""
-    torch = pytest.importorskip("torch", reason="torch is not installed: it comes with the extra `vision`")
-    osnet = pytest.importorskip("torchreid.reid.models.osnet", reason=TORCHREID)
-    torch.manual_seed(3)
-    network = osnet.osnet_x1_0(num_classes=751, pretrained=False)
-    path = tmp_path_factory.mktemp("weights") / "osnet.pth.tar"
-    torch.save({"state_dict": {f"module.{k}": v for k, v in network.state_dict().items()}, "epoch": 60}, path)
-    return path
+    pytest.importorskip("torchreid", reason=TORCHREID)
+    return random_weights.osnet_weights(tmp_path_factory.mktemp("weights"))
 
 
 def test_osnet_of_torchreid_runs_with_random_weights(osnet_weights: Path, real_data: Path) -> None:

@@ -31,9 +31,7 @@ def banned() -> list[str]:
 
 def test_listing_the_definitions_imports_nothing_heavy() -> None:
     heavy = sorted({*banned(), "onnx", "timm", "vllm"} - {"google"})  # protobuf is a google, too
-    done = subprocess.run(
-        [sys.executable, "-c", LISTED, *heavy], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", LISTED, *heavy], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "heavy: []" in done.stdout, done.stdout
     sources = [line.split(" ", 2) for line in done.stdout.splitlines()[:-1]]
@@ -43,6 +41,8 @@ def test_listing_the_definitions_imports_nothing_heavy() -> None:
     assert sum(role == "voters" for _, role, _ in sources) == 3
 
 
-@pytest.mark.parametrize("name", ["torch", "transformers", "ultralytics", "onnxruntime", "openai", "dlib", "detectron2"])
+@pytest.mark.parametrize(
+    "name", ["torch", "transformers", "ultralytics", "onnxruntime", "openai", "dlib", "detectron2"]
+)
 def test_heavy_libraries_are_banned_where_modules_begin(name: str) -> None:
     assert name in banned()

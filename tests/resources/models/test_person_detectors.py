@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import random_weights
 from pipelines.errors import ModelMissingError, SettingsError
 from pipelines.evaluation import Counts, count
 from pipelines.geometry import iou
@@ -73,13 +74,8 @@ def test_yolox_says_which_classes_it_has(real_models: Path) -> None:
 
 @pytest.fixture(scope="module")
 def torchvision_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch = pytest.importorskip("torch", reason=TORCH)
-    detection = pytest.importorskip("torchvision.models.detection", reason=TORCH)
-    torch.manual_seed(3)
-    network = detection.fasterrcnn_resnet50_fpn(weights=None, weights_backbone=None, num_classes=3)
-    path = tmp_path_factory.mktemp("weights") / "random.pth"
-    torch.save(network.state_dict(), path)
-    return path
+    pytest.importorskip("torchvision", reason=TORCH)
+    return random_weights.torchvision_weights(tmp_path_factory.mktemp("weights"), classes=3)
 
 
 def test_torchvision_runs_with_random_weights(torchvision_weights: Path, real_data: Path) -> None:
@@ -106,31 +102,13 @@ def test_torchvision_refuses_weights_of_another_network(torchvision_weights: Pat
 @pytest.fixture(scope="module")
 def owlv2_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An OWLv2 as its makers would publish one, but tiny and random."""
-    torch = pytest.importorskip("torch", reason=TORCH)
-    transformers = pytest.importorskip(
-        "transformers", reason="transformers is not installed: it comes with the extra `vision`"
-    )
-    folder = tmp_path_factory.mktemp("owlv2")
-    words = [
-        "!",
-        "<|startoftext|>",
-        "<|endoftext|>",
-        *(c + end for c in "abcdefghijklmnopqrstuvwxyz" for end in ("", "</w>")),
-    ]
-    (folder / "vocab.json").write_text("{" + ", ".join(f'"{w}": {i}' for i, w in enumerate(words)) + "}")
-    (folder / "merges.txt").write_text("#version: 0.2\n")
-    tokenizer = transformers.CLIPTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=40)
-    processor = transformers.Owlv2ImageProcessor(size={"height": 96, "width": 96})
-    transformers.Owlv2Processor(image_processor=processor, tokenizer=tokenizer).save_pretrained(folder)
-    shared = {"hidden_size": 32, "intermediate_size": 37, "num_hidden_layers": 2, "num_attention_heads": 4}
-    torch.manual_seed(3)
-    config = transformers.Owlv2Config(
-        text_config=shared | {"vocab_size": len(words), "max_position_embeddings": 40, "eos_token_id": 2, "bos_token_id": 1},
-        vision_config=shared | {"image_size": 96, "patch_size": 16},
-        projection_dim=32,
+    reason = "transformers or torch is not installed: they come with the extra `vision`"
+    pytest.importorskip("transformers", reason=reason)
+    pytest.importorskip("torch", reason=reason)
+    return random_weights.owlv2_folder(
+        tmp_path_factory.mktemp("owlv2"),
+        image_size=96, hidden_size=32, intermediate_size=37, num_hidden_layers=2, num_attention_heads=4,
     )  # fmt: skip
-    transformers.Owlv2ForObjectDetection(config).save_pretrained(folder)
-    return folder
 
 
 def test_owlv2_runs_with_random_weights(owlv2_folder: Path, real_data: Path) -> None:
@@ -157,15 +135,7 @@ def test_owlv2_reads_no_pickle(owlv2_folder: Path, tmp_path: Path) -> None:
 def yolo_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Weights as a training run of ultralytics saves them, random, with two classes."""
     pytest.importorskip("ultralytics", reason="ultralytics is not installed: it comes with the extra `vision`")
-    torch = pytest.importorskip("torch", reason=TORCH)
-    from ultralytics.nn.tasks import DetectionModel
-
-    torch.manual_seed(3)
-    network = DetectionModel("yolo11n.yaml", nc=2, verbose=False)
-    network.names = {0: "person", 1: "frame"}
-    path = tmp_path_factory.mktemp("weights") / "own.pt"
-    torch.save({"epoch": -1, "model": network.half(), "ema": None, "train_args": {}, "version": "8.4"}, path)
-    return path
+    return random_weights.yolo_weights(tmp_path_factory.mktemp("weights"), ["person", "frame"])
 
 
 def test_ultralytics_runs_with_random_weights(yolo_weights: Path, real_data: Path) -> None:
