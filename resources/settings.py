@@ -69,6 +69,14 @@ class ModelsProfile(_Strict):
     """Writes the captions of panels that no person captioned."""
     page_classifier: ModelProfile | None = None
     """Says of each page what it is and whether a story starts on it, in place of the signals."""
+    person_detector: ModelProfile | None = None
+    """Finds the people in the frames of videos."""
+    embedder: ModelProfile | None = None
+    """Says of each crop of a person what they look like, as a vector."""
+    face_matcher: ModelProfile | None = None
+    """Says whether a crop shows the face of a reference picture."""
+    voters: tuple[ModelProfile, ...] = ()
+    """Chat models that vote on whether two pictures show the same person."""
 
 
 class ChatProfile(_Strict):

@@ -20,3 +20,12 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("STORYLOOM_REAL_DATA names no folder of real comics")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def real_models() -> Path:
+    """The folder of small real weights that STORYLOOM_REAL_MODELS names; tests that need it are skipped without one."""
+    folder = os.environ.get("STORYLOOM_REAL_MODELS")
+    if not folder:
+        pytest.skip("STORYLOOM_REAL_MODELS names no folder of real weights")
+    return Path(folder)

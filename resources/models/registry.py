@@ -15,7 +15,14 @@ from pipelines.stage import Model
 
 _CHAT = {"openai": "resources.models.chat:openai_chat", "gemini": "resources.models.chat:gemini_chat"}
 ADAPTERS: dict[str, dict[str, str]] = {
-    "panel_detector": {"opencv": "resources.models.opencv_panels:OpenCvPanels"},
+    "panel_detector": {
+        "opencv": "resources.models.opencv_panels:OpenCvPanels",
+        "yolox": "resources.models.yolox_boxes:panels",
+        "ultralytics": "resources.models.ultralytics_boxes:panels",
+        "torchvision": "resources.models.torchvision_boxes:panels",
+        "detectron2": "resources.models.detectron2_boxes:panels",
+        "magi": "resources.models.magi_panels:panels",
+    },
     "text_reader": {
         "rapidocr": "resources.models.rapidocr_texts:RapidOcrTexts",
         "openai": "resources.models.chat_texts:openai_texts",
@@ -23,6 +30,23 @@ ADAPTERS: dict[str, dict[str, str]] = {
     },
     "captioner": _CHAT,
     "page_classifier": _CHAT,
+    "person_detector": {
+        "yolox": "resources.models.yolox_boxes:persons",
+        "torchvision": "resources.models.torchvision_boxes:persons",
+        "detectron2": "resources.models.detectron2_boxes:persons",
+        "owlv2": "resources.models.owlv2_persons:persons",
+        "ultralytics": "resources.models.ultralytics_boxes:persons",
+        "union": "resources.models.union_persons:UnionPersons",
+    },
+    "embedder": {
+        "osnet_onnx": "resources.models.osnet_onnx:OsnetOnnx",
+        "torchreid": "resources.models.osnet_torchreid:OsnetTorchreid",
+    },
+    "face_matcher": {
+        "onnx": "resources.models.onnx_faces:onnx_faces",
+        "face_recognition": "resources.models.dlib_faces:dlib_faces",
+    },
+    "voters": _CHAT,
 }
 
 
@@ -45,11 +69,22 @@ def describe_model(
     return Model(source, build_adapter, settings, dict(runtime or {}), getattr(module, "IS_REMOTE", False))
 
 
-def build_adapter(path: str, **options: Any) -> Any:
-    """Import and build an adapter by `module:name`; a missing library or a bad option is one clear sentence."""
+def build_adapter(path: str, *, num_gpus: float | None = None, **options: Any) -> Any:
+    """Import and build an adapter by `module:name`; a missing library or a bad option is one clear sentence.
+
+    `num_gpus` is for engines that place a model: which share of a graphics card one copy of it takes.
+    """
     module, _, name = path.partition(":")
-    with clear_errors(path):
-        return getattr(import_module(module), name)(**options)
+    try:
+        with clear_errors(path):
+            return getattr(import_module(module), name)(**options)
+    except ModelMissingError as error:
+        others = sorted({other for known in ADAPTERS.values() if path in known.values() for other in known})
+        others = [other for other in others if all(known.get(other) != path for known in ADAPTERS.values())]
+        if not others:
+            raise
+        remedy = f"{error.remedy} Other adapters of the role: {', '.join(others)}.".strip()
+        raise ModelMissingError(error.what, where=error.where, remedy=remedy) from error
 
 
 @contextmanager
