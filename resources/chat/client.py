@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -356,9 +356,14 @@ _services: list[Service] = []
 a later connection that gets the same number would never be woken."""
 
 
-@cache
+_loops: list[asyncio.AbstractEventLoop] = []
+_starting = threading.Lock()
+
+
 def loop() -> asyncio.AbstractEventLoop:
     """The event loop of all clients of this process, in a thread of its own."""
-    running = asyncio.new_event_loop()
-    threading.Thread(target=running.run_forever, name="chat", daemon=True).start()
-    return running
+    with _starting:  # shards that begin together ask for it together, and there must be one
+        if not _loops:
+            _loops.append(asyncio.new_event_loop())
+            threading.Thread(target=_loops[0].run_forever, name="chat", daemon=True).start()
+        return _loops[0]
