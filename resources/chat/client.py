@@ -176,8 +176,20 @@ class ChatClient:
 
     async def _reply(self, question: Question[Any], call: Call, tokens: int, held: float, run: Spending) -> Reply:
         """Call the service, count what it cost, and keep the reply before anyone sees it."""
+
+        async def send() -> Reply:
+            nonlocal held
+            reply = await self.service.call(call)
+            spent = reply.input_tokens, reply.output_tokens
+            run.paid(self.model, self.price, held, tokens, spent, repair=question.earlier is not None)
+            held = 0.0
+            # A call is in flight until its reply is kept: a kill then costs no more calls than may be in flight.
+            for asked, answer in self._judge(question, reply, run):
+                await asyncio.to_thread(self.keep, asked.key, asked.request.prompt, answer)
+            return reply
+
         try:
-            reply = await self.paced(lambda: self.service.call(call), lambda: run.stopped)
+            return await self.paced(send, lambda: run.stopped)
         except BaseException as error:
             run.unpaid(self.model, held)
             if isinstance(error, (SettingsError, ModelMissingError)):
@@ -185,15 +197,6 @@ class ChatClient:
             if isinstance(error, StopStage):
                 run.stop(error)
             raise error from None
-        spent = reply.input_tokens, reply.output_tokens
-        run.paid(self.model, self.price, held, tokens, spent, repair=question.earlier is not None)
-        try:
-            for asked, answer in self._judge(question, reply, run):
-                await asyncio.to_thread(self.keep, asked.key, asked.request.prompt, answer)
-        except StopStage as error:
-            run.stop(error)
-            raise
-        return reply
 
     def keep(self, key: str, prompt: str, reply: Reply) -> None:
         """Keep a paid reply; raises `StopStage` when it cannot be, for the next ones would be lost as well."""

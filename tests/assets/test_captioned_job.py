@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import logging
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ import dagster as dg
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from dagster._serdes import serialize_value
 
 from assets.comics import COMICS
 from assets.pick_a_panel import PICK_A_PANEL
@@ -366,6 +369,48 @@ def test_a_batch_that_failed_fails_the_run(a_job: Callable[..., Job]) -> None:
     job.server.batch_end = "failed"
     words = message(job.run(succeeds=False, runtime={"batch": True}))
     assert "the batch job failed: line 1 is no request" in words and "submitted anew" in words
+
+
+def test_nothing_secret_reaches_tables_files_or_the_event_log(
+    a_job: Callable[..., Job],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The server sends back all headers that it got, in replies and in errors."""
+    monkeypatch.setenv("THE_KEY", "canary-key-4f1c9a")
+    monkeypatch.setenv("OPENAI_ORG_ID", "canary-org-91ce")
+    caplog.set_level(logging.DEBUG)
+    place = itertools.count()
+
+    def echoing(asked: Asked) -> Answer:
+        said = json.dumps(asked.headers)
+        assert "canary-key" in said and "canary-org" in said
+        kinds = [
+            Answer(json.dumps({"caption": f"A hill. {asked.headers}"})),
+            Answer(said),
+            Answer(said, finish="length"),
+            Answer("", refusal=said),
+            Answer(said, status=400),
+        ]
+        return kinds[next(place) % len(kinds)]
+
+    job = a_job(echoing)
+    job.run(runtime={"key_variable": "THE_KEY"})
+    kinds = {row["kind"] for row in job.failures()}
+    assert kinds == {"reply_invalid", "reply_cut_off", "reply_refused", "request_refused"}
+    assert "[key]" in str(job.captions()) and "[key]" in str(job.failures())
+    for status in (500, 401):
+        job.server.answers = lambda asked, status=status: Answer(json.dumps(asked.headers), status=status)
+        job.run(succeeds=False, runtime={"key_variable": "THE_KEY"}, chat={"replies": str(job.lake.parent / "empty")}, force=True)  # fmt: skip
+    events = "".join(
+        serialize_value(entry) + str(entry) for run in job.instance.get_runs() for entry in job.instance.all_logs(run.run_id)
+    )  # fmt: skip
+    assert "refuses the key (401)" in events and "status 500" in events
+    shown = events + caplog.text + "".join(capfd.readouterr())
+    tables = "".join(str(pq.read_table(path).to_pylist()) for folder in ("comic_captions", "_failures") for path in (job.lake / folder).rglob("*.parquet"))  # fmt: skip
+    files = "".join(path.read_text("utf-8", "replace") for path in job.lake.parent.rglob("*") if path.is_file())
+    assert "canary" not in shown + tables + files
 
 
 def test_without_a_captioner_nothing_is_asked_and_nothing_changes(a_job: Callable[..., Job], plain_lake: Path) -> None:
