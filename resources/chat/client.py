@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -176,8 +176,20 @@ class ChatClient:
 
     async def _reply(self, question: Question[Any], call: Call, tokens: int, held: float, run: Spending) -> Reply:
         """Call the service, count what it cost, and keep the reply before anyone sees it."""
+
+        async def send() -> Reply:
+            nonlocal held
+            reply = await self.service.call(call)
+            spent = reply.input_tokens, reply.output_tokens
+            run.paid(self.model, self.price, held, tokens, spent, repair=question.earlier is not None)
+            held = 0.0
+            # A call is in flight until its reply is kept: a kill then costs no more calls than may be in flight.
+            for asked, answer in self._judge(question, reply, run):
+                await asyncio.to_thread(self.keep, asked.key, asked.request.prompt, answer)
+            return reply
+
         try:
-            reply = await self.paced(lambda: self.service.call(call), lambda: run.stopped)
+            return await self.paced(send, lambda: run.stopped)
         except BaseException as error:
             run.unpaid(self.model, held)
             if isinstance(error, (SettingsError, ModelMissingError)):
@@ -185,15 +197,6 @@ class ChatClient:
             if isinstance(error, StopStage):
                 run.stop(error)
             raise error from None
-        spent = reply.input_tokens, reply.output_tokens
-        run.paid(self.model, self.price, held, tokens, spent, repair=question.earlier is not None)
-        try:
-            for asked, answer in self._judge(question, reply, run):
-                await asyncio.to_thread(self.keep, asked.key, asked.request.prompt, answer)
-        except StopStage as error:
-            run.stop(error)
-            raise
-        return reply
 
     def keep(self, key: str, prompt: str, reply: Reply) -> None:
         """Keep a paid reply; raises `StopStage` when it cannot be, for the next ones would be lost as well."""
@@ -356,9 +359,14 @@ _services: list[Service] = []
 a later connection that gets the same number would never be woken."""
 
 
-@cache
+_loops: list[asyncio.AbstractEventLoop] = []
+_starting = threading.Lock()
+
+
 def loop() -> asyncio.AbstractEventLoop:
     """The event loop of all clients of this process, in a thread of its own."""
-    running = asyncio.new_event_loop()
-    threading.Thread(target=running.run_forever, name="chat", daemon=True).start()
-    return running
+    with _starting:  # shards that begin together ask for it together, and there must be one
+        if not _loops:
+            _loops.append(asyncio.new_event_loop())
+            threading.Thread(target=_loops[0].run_forever, name="chat", daemon=True).start()
+        return _loops[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import threading
@@ -12,6 +13,7 @@ import pytest
 
 from pipelines.chat import Quoted, Words
 from pipelines.errors import ItemError
+from resources.chat import client
 from resources.chat.spending import Spending, spending
 from tests.resources.chat.asking import (
     MODEL,
@@ -148,13 +150,13 @@ def test_the_same_picture_in_two_books_is_asked_about_once(protocol: str, tmp_pa
     """One after the other, side by side in one book, and from two threads while the first call is in flight."""
     released, both = threading.Event(), threading.Barrier(2, action=lambda: released.set())
 
-    def book(client: object) -> list[int | str]:
+    def book(asking: object) -> list[int | str]:
         def requests() -> object:
             yield a_question(4, a_picture(b"same"))
             yield a_question(4, a_picture(b"same"))
             both.wait(20)  # each book has begun its questions, and the server still holds the first back
 
-        return numbers(list(client.ask(requests())))  # type: ignore[attr-defined]
+        return numbers(list(asking.ask(requests())))  # type: ignore[attr-defined]
 
     run = Spending()
     with serving(lambda asked: Answer(echo(asked), wait=released)) as server:
@@ -174,6 +176,27 @@ def test_many_threads_with_the_same_questions_pay_each_once(protocol: str, tmp_p
             for found in threads.map(lambda _: numbers(list(client.ask(questions))), range(6)):
                 assert found == list(range(20))
     assert len(server.asked) == 20
+
+
+def test_threads_that_begin_together_share_one_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_loops", [])
+    together = threading.Barrier(8)
+
+    def make() -> asyncio.AbstractEventLoop:
+        made.append(1)
+        return new_event_loop()
+
+    def begin(_: int) -> asyncio.AbstractEventLoop:
+        together.wait(20)
+        return client.loop()
+
+    made: list[int] = []
+    new_event_loop = asyncio.new_event_loop
+    monkeypatch.setattr(client.asyncio, "new_event_loop", make)
+    with ThreadPoolExecutor(8) as threads:
+        (running,) = set(threads.map(begin, range(8)))
+    running.call_soon_threadsafe(running.stop)
+    assert len(made) == 1
 
 
 @pytest.mark.parametrize(
