@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ import numpy as np
 from benchmarks import random_weights
 from pipelines.comics.page_pictures import decode
 from pipelines.errors import ModelMissingError, StoryloomError
+from resources.models.libraries import library
 from resources.models.registry import describe_model
 from resources.models.weights import sha256_of
 
@@ -141,11 +143,8 @@ def measure(case: Case, shown: Sequence[np.ndarray], seconds: float) -> float:
 def one_thread() -> None:
     """One thread for each library, as in a worker process."""
     cv2.setNumThreads(1)
-    try:
-        import torch
-    except ImportError:
-        return
-    torch.set_num_threads(1)
+    if find_spec("torch"):
+        library("torch").set_num_threads(1)
 
 
 def main() -> None:
