@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -110,13 +111,16 @@ class ReleaseProfile(_Strict):
 
 
 def _known_fields(kind: type) -> Callable[[Any], Any]:
-    """A validator that refuses names which the dataclass does not have: pydantic would ignore them."""
+    """A validator that refuses what pydantic lets pass: names which the dataclass does not have, and no real numbers."""
     names = sorted(f.name for f in dataclasses.fields(kind))
 
     def check(value: Any) -> Any:
         unknown = sorted(set(value) - set(names)) if isinstance(value, dict) else []
         if unknown:
             raise ValueError(f"{', '.join(map(str, unknown))}: no such setting; there are {', '.join(names)}")
+        for name, setting in value.items() if isinstance(value, dict) else ():
+            if isinstance(setting, float) and not math.isfinite(setting):
+                raise ValueError(f"{name} is {setting}, which is no size")
         return value
 
     return check
@@ -132,6 +136,8 @@ def _splits_and_tasks(value: dict[str, dict[str, int]]) -> dict[str, dict[str, i
 def _some_share(value: dict[Split, float]) -> dict[Split, float]:
     if not sum(value.values()):
         raise ValueError("at least one split needs a share of the books")
+    if not math.isfinite(sum(value.values())):
+        raise ValueError("the shares are too large to be added up")
     return value
 
 
@@ -143,7 +149,9 @@ class Profile(_Strict):
     """Build missing or outdated upstream tables before an asset (a laptop's comfort), or stop and name them."""
     max_failure_ratio: float = Field(default=0.1, ge=0, le=1)
     """Failures above this share of a table's items turn the asset check from a warning into an error."""
-    split_shares: Annotated[dict[Split, Annotated[float, Field(ge=0)]], AfterValidator(_some_share)] = {
+    split_shares: Annotated[
+        dict[Split, Annotated[float, Field(ge=0, allow_inf_nan=False)]], AfterValidator(_some_share)
+    ] = {
         "train": 0.8,
         "val": 0.05,
         "test": 0.15,

@@ -34,6 +34,8 @@ class PdfContainer(Container):
         try:
             self._pdf = pypdfium2.PdfDocument(path)
         except _ERRORS as error:
+            if isinstance(error, pypdfium2.PdfiumError) and _opens(path):
+                raise _lists_no_page(path) from None
             if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
                 raise ItemError("encrypted", "The PDF needs a password", remedy="Save it anew without one.") from None
             raise broken(error, "The PDF") from None
@@ -73,6 +75,21 @@ class PdfContainer(Container):
     def close(self) -> None:
         """Close the file."""
         self._pdf.close()
+
+
+def _opens(path: Path) -> bool:
+    """Whether a PDF that the wrapper refuses opens all the same: it has no page, and the error told is that of another."""
+    document = pdfium.FPDF_LoadDocument(str(path).encode() + b"\0", None)
+    if document:
+        pdfium.FPDF_CloseDocument(document)
+    return bool(document)
+
+
+def _lists_no_page(path: Path) -> ItemError:
+    _, _, pages = _marks(path)
+    if pages:
+        return broken(ValueError(f"it lists none of its {pages:,} pages"), "The PDF")
+    return ItemError("no_pages", "The PDF has no page", remedy="Save it anew, or take it out of the library.")
 
 
 def _marks(path: Path) -> tuple[bool, int, int]:

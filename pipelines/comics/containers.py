@@ -13,9 +13,9 @@ import tempfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from pipelines.errors import ItemError
+from pipelines.errors import ItemError, SettingsError
 
 DAMAGE: tuple[type[Exception], ...] = (
     *(OSError, EOFError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, AssertionError),
@@ -36,6 +36,14 @@ class Limits:
     """Unpacked size of a member over its packed size, for members of 16 MiB and more."""
     max_pixels: int = 128_000_000
     """Width times height of a page; 128 million take 384 MB as RGB."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that no book keeps. Raises SettingsError."""
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if value < 1:
+                remedy = "Give a number of at least 1, or leave the limit out."
+                raise SettingsError(f"the limit {limit.name} is {value}", where="limits", remedy=remedy)
 
 
 @dataclass(frozen=True)

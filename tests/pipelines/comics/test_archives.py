@@ -143,6 +143,34 @@ def test_a_pdf_of_scans_gives_the_scans_and_other_pages_are_drawn(tmp_path: Path
     assert abs(np.asarray(second.convert("L"), float).mean() - 200) < 2
 
 
+def pdf_of(*objects: bytes) -> bytes:
+    """A PDF of these objects, the first of which is its catalog."""
+    data, places = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, start=1):
+        places.append(len(data))
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    rows = b"".join(b"%010d 00000 n \n" % place for place in places)
+    table = b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(objects) + 1, rows)
+    trailer = b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(data))
+    return data + table + trailer
+
+
+@pytest.mark.parametrize(
+    ("page", "kind", "said"),
+    [((), "no_pages", "has no page"), ((b"<</Type/Page/Parent 2 0 R>>",), "corrupt", "none of its 1 pages")],
+)
+def test_a_pdf_that_lists_no_page_says_so(page: tuple[bytes, ...], kind: str, said: str, tmp_path: Path) -> None:
+    bad, path = tmp_path / "bad.pdf", tmp_path / "empty.pdf"
+    bad.write_bytes(b"%PDF-1.7\n" + bytes(range(256)))
+    path.write_bytes(pdf_of(b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[]/Count 0>>", *page))
+    # The library keeps the error of the last file that had one.
+    for book, expected in ((path, kind), (bad, "corrupt"), (path, kind)):
+        with pytest.raises(ItemError) as error, open_book(source(book), Limits()):
+            pass
+        assert error.value.kind == expected
+    assert said in str(error.value)
+
+
 def test_an_epub_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
     path = tmp_path / "book.epub"
     package = """<package xmlns="http://www.idpf.org/2007/opf"><manifest>
