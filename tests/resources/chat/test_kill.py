@@ -10,23 +10,18 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from tests.resources.chat.asking import echo, kept_files, number_asked
 from tests.resources.chat.servers import Asked, serving
 
-CALLS, IN_FLIGHT = 1000, 16
+CALLS, IN_FLIGHT, MOMENT = 1000, 16, 400
 
 
-@pytest.mark.parametrize("moment", [400])
-def test_a_kill_in_the_middle_of_a_thousand_calls_repeats_those_in_flight_alone(
-    protocol: str, moment: int, tmp_path: Path
-) -> None:
+def test_a_kill_in_the_middle_of_a_thousand_calls_repeats_those_in_flight_alone(protocol: str, tmp_path: Path) -> None:
     is_halfway, asked_for = threading.Event(), Counter[int]()
 
     def answer(asked: Asked) -> str:
         asked_for[number_asked(asked)] += 1
-        if asked_for.total() == moment:
+        if asked_for.total() == MOMENT:
             is_halfway.set()
         return echo(asked)
 
@@ -39,7 +34,7 @@ def test_a_kill_in_the_middle_of_a_thousand_calls_repeats_those_in_flight_alone(
         said, _ = first.communicate()
         assert first.returncode == -signal.SIGKILL and said == ""
         before = len(server.asked)
-        assert moment <= before < CALLS
+        assert MOMENT <= before < CALLS
         second = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
         assert second.stdout.strip() == str(CALLS), "every answer is there, in its place"
     assert CALLS <= len(server.asked) <= CALLS + IN_FLIGHT
