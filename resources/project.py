@@ -18,7 +18,7 @@ from typing import Any
 from pipelines.comics.library import COMICS, BookSource, books_beside, find_books
 from pipelines.errors import LibraryError
 from pipelines.schemas import SPLITS
-from pipelines.stage import Failure, Stage
+from pipelines.stage import Failure, Model, Stage
 from resources.build import Engine, Source
 from resources.engines.local import LocalEngine
 from resources.engines.threads import ThreadEngine
@@ -89,10 +89,13 @@ class Project:
         return tuple((split, self.profile.split_shares.get(split, 0.0)) for split in SPLITS)
 
     def model(self, role: str) -> Any:
-        """The model that the profile chose for a role; None for one that it leaves open."""
-        chosen: ModelProfile | None = getattr(self.profile.models, role)
-        if chosen is None:
-            return None
+        """The model that the profile chose for a role, all of them where a role takes several; None for one left open."""
+        chosen: ModelProfile | tuple[ModelProfile, ...] | None = getattr(self.profile.models, role)
+        if isinstance(chosen, tuple):
+            return tuple(self._described(role, each) for each in chosen)
+        return None if chosen is None else self._described(role, chosen)
+
+    def _described(self, role: str, chosen: ModelProfile) -> Model[Any]:
         model = describe_model(role, chosen.adapter, chosen.options, chosen.runtime)
         if not model.is_remote:
             return model

@@ -125,3 +125,16 @@ def test_what_killed_runs_left_in_the_cache_goes_when_the_project_is_opened(tmp_
     os.utime(left, (0, 0))
     Project.open(lake=str(tmp_path / "lake"))
     assert not left.exists()
+
+
+def test_each_role_of_the_gpu_profile_is_described_without_loading_it(tmp_path: Path) -> None:
+    project = Project.open(profile="gpu", lake=str(tmp_path / "lake"))
+    assert project.model("captioner").source == "openai/allenai/Molmo-72B-0924"
+    voters = project.model("voters")
+    assert [voter.source for voter in voters] == [
+        "gemini/gemini-2.5-pro",
+        "gemini/gemini-2.5-flash",
+        "gemini/gemini-2.5-flash-lite",
+    ]
+    assert {voter.runtime["replies"] for voter in voters} == {str(tmp_path / "lake")}
+    assert Project.open(lake=str(tmp_path / "lake")).model("captioner") is None
